@@ -16,7 +16,7 @@ include: "rules/common.smk"
 
 # The shards of a corpus are scored side by side.
 scattergather:
-    shard=config["shards"],
+    shard=settings.shards,
 
 
 include: "rules/download.smk"
@@ -41,12 +41,12 @@ include: "rules/hooks.smk"
 wildcard_constraints:
     corpus=one_of(corpora.corpora),
     dataset=one_of(datasets),
-    mined=one_of(config["mined"]),
+    mined=one_of(settings.mined),
     measure=one_of(MEASURES),
-    model="|".join(config["definitions"]),
+    model="|".join(settings.definitions),
     part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
-    system=one_of([*evaluations.systems, *config["definitions"]]),
+    system=one_of([*evaluations.systems, *settings.definitions]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     suite="senteval|polish",
     task="sts|xling_sts|stsb",

@@ -12,6 +12,7 @@ import argparse
 import csv
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,10 @@ from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.definitions import sweep_runs
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.settings import TrainingSettings
 from paraphrastic_pipeline.training.train import train_model
 from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
@@ -103,14 +104,14 @@ def rows(
             "training": {"dimension": 300, "epochs": 8},
         }
     )
-    folding = {code: mode for code, mode in config["text"]["folding"].items() if code == language}
+    folding = {code: mode for code, mode in as_json(config.text.folding).items() if code == language}
     preparation: dict[str, Any] = {"lowercase": True, "folding": folding, "segmentation": {}}
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=("en", language),
         identifier=arguments.mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
         word_vectors=None, **preparation,
     )  # fmt: skip
-    settings = next(iter(sweep_runs(config, language).values())) | {"seed": seed}
+    settings = replace(next(iter(config.definitions[language].runs.values())), seed=seed)
     for variant in arguments.variants:
         select_pairs(
             [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
@@ -172,7 +173,7 @@ def tatoeba(mirror: Path, language: str) -> pl.DataFrame:
 def trained_score(
     folder: Path,
     pairs: pl.DataFrame,
-    settings: Mapping[str, Any],
+    settings: TrainingSettings,
     preparation: Mapping[str, Any],
     held_out: pl.DataFrame,
     language: str,
@@ -190,7 +191,7 @@ def trained_score(
     inputs = TrainingInputs(
         dataset=folder / "train.h5",
         sentencepiece=[folder / "sp.model"],
-        settings=TrainingSettings(**settings),
+        settings=settings,
         config={**about, **preparation},
     )
     with tempfile.TemporaryDirectory(dir=folder) as output:

@@ -39,11 +39,10 @@ from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.evaluation.correlation import pearson
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.settings.check import check_config, read_config
-from paraphrastic_pipeline.settings.definitions import sweep_runs
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.settings import TrainingSettings
 from paraphrastic_pipeline.training.train import train_model
 
 HELD_OUT = 400
@@ -98,11 +97,11 @@ def run() -> None:
                 writer.writerow(row)
 
 
-def check_model(config: Mapping[str, Any], model: str) -> None:
+def check_model(config: Configuration, model: str) -> None:
     """Refuse a model that is not defined, or whose training data are not there."""
-    if model not in config["definitions"]:
+    if model not in config.definitions:
         raise InputError(
-            f"definitions: there is no model {model!r}; there are {', '.join(config['definitions'])}"
+            f"definitions: there is no model {model!r}; there are {', '.join(config.definitions)}"
         )
     needed = [f"results/corpora/{model}/pairs.parquet", f"results/corpora/{model}/counts.json"]
     needed += [f"results/datasets/{model}/train.h5", f"results/vocabulary/{model}/sentencepiece.model"]
@@ -112,13 +111,12 @@ def check_model(config: Mapping[str, Any], model: str) -> None:
 
 
 def measure(
-    config: Mapping[str, Any], arguments: argparse.Namespace, variant: Mapping[str, Any], seed: int
+    config: Configuration, arguments: argparse.Namespace, variant: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """Train a variant and return the other cells of its row."""
     model = variant.get("model", arguments.model)
-    settings = TrainingSettings(
-        **{**next(iter(sweep_runs(config, model).values())), **variant.get("training", {}), "seed": seed}
-    )
+    first = next(iter(config.definitions[model].runs.values()))
+    settings = replace(first, **variant.get("training", {}), seed=seed)
     pairs = pl.read_parquet(f"results/corpora/{model}/pairs.parquet")
     names = source_names(model)
     if unknown := {*variant.get("without", ()), *variant.get("weights", {})} - {*names}:
@@ -132,7 +130,7 @@ def measure(
             dataset=data,
             sentencepiece=[Path(f"results/vocabulary/{model}/sentencepiece.model")],
             settings=settings,
-            config={"model": model, "languages": ["en"], "lowercase": config["text"]["lowercase"]},
+            config={"model": model, "languages": ["en"], "lowercase": config.text.lowercase},
         )
         begun = time.monotonic()
         train_model(inputs, Path(folder, "model"), threads=arguments.threads)

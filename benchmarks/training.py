@@ -39,6 +39,8 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.threads import Workers
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
+from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
 from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side
@@ -53,7 +55,6 @@ from paraphrastic_pipeline.training.negative_mining import hardest_negatives, pr
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
 from paraphrastic_pipeline.training.progress import Report
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.train import build_engine
 
 BATCH = 128
@@ -61,11 +62,9 @@ TOKENS = 14
 PRECISIONS: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
 # Dimension, M and dropout of each case.
 CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
-SETTINGS = TrainingSettings(
-    dimension=1024, init_std=1.0, init_sif=None, epochs=1, batch_size=BATCH, megabatch=1, megabatch_anneal=1,
-    margin=0.4, dropout=0.0, optimizer="adam", learning_rate=0.001, learning_rate_schedule="constant",
-    weight_decay=0.0, negatives="other_side", exclude_duplicates=True, mining_precision="auto",
-    engine="fused", shuffle_window=1 << 20, seed=1,
+SETTINGS = replace(
+    TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=1, seed=1),
+    epochs=1, batch_size=BATCH, megabatch_anneal=1, mining_precision="auto", engine="fused",
 )  # fmt: skip
 
 Clock = Callable[[], float]

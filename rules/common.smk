@@ -12,8 +12,8 @@ from snakemake.exceptions import WorkflowError
 from paraphrastic_pipeline.base.code_version import code_version
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic_pipeline.settings.architecture import architecture_of
 from paraphrastic_pipeline.settings.check import check_config, read_config
+from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import mining_system
 from paraphrastic_pipeline.settings.validation import MEASURES
 from paraphrastic_pipeline.workflow.corpora import TRANSFORMER_FILES, Corpora, languages_of, one_of
@@ -30,14 +30,14 @@ try:
         # Snakemake would silently take the last value of a key that a file gives twice.
         given = (*workflow.configfiles, *workflow.overwrite_configfiles)
         read_config([Path(os.path.relpath(file)) for file in given])
-        settings, settings_path = settings_copy(config)
+        settings_text, settings_path = settings_copy(config)
         os.environ[SETTINGS] = str(settings_path)
     elif copied := os.environ.setdefault(SETTINGS, ""):
         config.clear()
         config.update(read_json(copied))
-    checked, datasets = check_config(config)
-    config.update(checked)
-    corpora = Corpora(config, datasets, ancient)
+    settings, datasets = check_config(config)
+    config.update(as_json(settings))
+    corpora = Corpora(settings, datasets, ancient)
     models = Models(corpora)
     evaluations = Evaluations(models)
     configs = configs_below([*workflow.configfiles, *workflow.overwrite_configfiles], workflow.basedir)

@@ -20,10 +20,8 @@ rule gather_testsets:
     params:
         files=evaluations.contamination_texts,
         # Test sentences are segmented like the model's training data, which is lower-cased before.
-        segmentation=lambda wildcards: corpora.modes(
-            "segmentation", models.definition(wildcards)["languages"]
-        ),
-        lowercase=config["text"]["lowercase"],
+        segmentation=lambda wildcards: corpora.modes("segmentation", models.definition(wildcards).languages),
+        lowercase=settings.text.lowercase,
         code=code_of("gather_testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"
@@ -54,8 +52,8 @@ rule mark_contamination:
     resources:
         **needs("mark_contamination"),
     params:
-        near_duplicates=config["contamination"]["near_duplicates"],
-        seed=config["seed"],
+        near_duplicates=as_json(settings.contamination.near_duplicates),
+        seed=settings.seed,
         code=code_of("mark_contamination"),
     message:
         "Look for test sentences in corpus {wildcards.corpus}, {wildcards.pair}, of model {wildcards.model}"

@@ -12,7 +12,7 @@ rule extract_corpus:
     benchmark:
         "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
     wildcard_constraints:
-        corpus=one_of(name for name in corpora.corpora if name not in config["mined"]),
+        corpus=one_of(name for name in corpora.corpora if name not in settings.mined),
     conda:
         "../envs/corpus.yaml"
     threads: 1
@@ -21,7 +21,7 @@ rule extract_corpus:
     params:
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
-        max_unreadable=config["extraction"]["max_unreadable"],
+        max_unreadable=settings.extraction.max_unreadable,
         # Of a corpus of groups, how many pairs of a group are drawn; other corpora have none to draw.
         drawing=lambda wildcards: corpora.drawing(wildcards.corpus),
         code=code_of("extract_corpus"),
@@ -46,7 +46,7 @@ rule train_language_id:
     resources:
         **needs("train_language_id"),
     params:
-        seed=config["seed"],
+        seed=settings.seed,
         code=code_of("train_language_id"),
     message:
         "Train language identification on {wildcards.dataset}"
@@ -73,8 +73,8 @@ rule score_pairs:
         **needs("score_pairs"),
     params:
         preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
-        words=config["text"]["words"],
-        identify=config["text"]["identify"],
+        words=settings.text.words,
+        identify=settings.text.identify,
         overlap_tokenizer=corpora.overlap_tokenizer,
         code=code_of("score_pairs"),
     message:
@@ -115,9 +115,9 @@ rule select_pairs:
         languages=lambda wildcards: wildcards.pair.split("-"),
         settings=models.selection,
         preparation=models.preparation,
-        seed=config["seed"],
+        seed=settings.seed,
         keep=[],
-        raw=lambda wildcards: models.definition(wildcards)["duplicates"] == "drop_all",
+        raw=lambda wildcards: models.definition(wildcards).duplicates == "drop_all",
         code=code_of("select_pairs"),
     message:
         "Filter corpus {wildcards.corpus}, {wildcards.pair}, for model {wildcards.model}"
@@ -157,7 +157,7 @@ rule merge_pairs:
         max_pairs=models.of("max_pairs"),
         weights=models.of("weights"),
         grouped=models.of("grouped"),
-        seed=config["seed"],
+        seed=settings.seed,
         code=code_of("merge_pairs"),
     message:
         "Merge the corpora of {wildcards.model}"

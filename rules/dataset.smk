@@ -20,7 +20,7 @@ rule encode_dataset:
         **needs("encode_dataset"),
     params:
         units=models.of("units"),
-        tables=lambda wildcards: architecture_of(models.definition(wildcards)).tables,
+        tables=lambda wildcards: models.definition(wildcards).architecture.tables,
         grouped=models.of("grouped"),
         code=code_of("encode_dataset"),
     message:

@@ -3,7 +3,7 @@
 
 rule prepare_sts:
     input:
-        downloads=corpora.downloads(config["evaluation"]["sts"]),
+        downloads=corpora.downloads(settings.evaluation.sts),
     output:
         testsets="results/testsets/sts.parquet",
     log:
@@ -179,7 +179,7 @@ rule evaluate_tatoeba:
 
 rule prepare_probes:
     input:
-        downloads=corpora.downloads(config["evaluation"]["probes"]),
+        downloads=corpora.downloads(settings.evaluation.probes),
     output:
         testsets="results/testsets/probes.parquet",
     log:

@@ -44,7 +44,7 @@ rule rank_pairs:
     output:
         parts=expand(
             "results/filter_study/{{model}}/{{measure}}/{part}/pairs.parquet",
-            part=range(1, config["filter_study"]["parts"] + 1),
+            part=range(1, settings.filter_study.parts + 1),
         ),
         summary="results/filter_study/{model}/{measure}/parts.json",
     log:
@@ -59,10 +59,10 @@ rule rank_pairs:
     params:
         # Parameters, since Snakemake does not run a step again for another order of inputs or fewer outputs.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),
-        parts=config["filter_study"]["parts"],
+        parts=settings.filter_study.parts,
         drop=models.dropped_kinds,
-        sample=config["filter_study"]["sample"],
-        seed=config["seed"],
+        sample=settings.filter_study.sample,
+        seed=settings.seed,
         code=code_of("rank_pairs"),
     message:
         "Rank the pairs of {wildcards.model} by {wildcards.measure} and sample each part"
@@ -136,8 +136,8 @@ use rule evaluate_sts as evaluate_part with:
         system=lambda wildcards, input: str(Path(input.system[0]).parent),
         evaluation={
             "source": "measured",
-            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
-            "sample": config["sample"],
+            "bootstrap_samples": settings.evaluation.bootstrap_samples,
+            "sample": settings.sample,
         },
         code=code_of("evaluate_sts"),
     message:

@@ -22,7 +22,7 @@ onstart:
     if workflow.is_main_process:
         try:
             with atomic_output(settings_path) as temporary:
-                temporary.write_text(settings, encoding="utf-8")
+                temporary.write_text(settings_text, encoding="utf-8")
         except InputError as error:
             raise WorkflowError(str(error)) from None
         for line in future_files_warning("resources", "results"):

@@ -30,7 +30,7 @@ rule tabulate_language_choice:
         overlaps=models.language_choice_files("results/language_choice/{model}.json"),
         sts=models.language_choice_files("results/eval/{model}/sts.json"),
         prefixed=models.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
-        uriel=corpora.downloads(config["language_choice"]["uriel"]),
+        uriel=corpora.downloads(settings.language_choice.uriel),
         published="config/published/language_choice_correlations.csv",
     output:
         table="results/tables/language_choice.csv",
@@ -45,8 +45,8 @@ rule tabulate_language_choice:
     resources:
         **needs("tabulate"),
     params:
-        bootstrap_samples=config["evaluation"]["bootstrap_samples"],
-        max_bytes=config["max_member_bytes"],
+        bootstrap_samples=settings.evaluation.bootstrap_samples,
+        max_bytes=settings.max_member_bytes,
         code=code_of("tabulate_language_choice"),
     message:
         "Tabulate the study of languages"

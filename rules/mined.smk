@@ -24,7 +24,7 @@ rule measure_similarity:
     resources:
         **needs("measure_similarity"),
     params:
-        system=lambda wildcards: mining_system(config["mined"][wildcards.mined]),
+        system=lambda wildcards: mining_system(settings.mined[wildcards.mined].encoder),
         languages=lookup(dpath="mined/{mined}/languages", within=config),
         code=code_of("measure_similarity"),
     message:
@@ -65,7 +65,7 @@ rule sample_paraphrases:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
-        seed=config["seed"],
+        seed=settings.seed,
         code=code_of("sample_paraphrases"),
     message:
         "Sample paraphrases for {wildcards.mined}"
@@ -92,7 +92,7 @@ rule translate_corpus:
     threads: 1
     resources:
         **needs("translate_corpus"),
-        gpu=lambda wildcards: int(config["mined"][wildcards.mined]["translator"]["device"] == "cuda"),
+        gpu=lambda wildcards: int(settings.mined[wildcards.mined].translator.device == "cuda"),
     params:
         translator=lookup(dpath="mined/{mined}/translator", within=config),
         code=code_of("translate_corpus"),
@@ -135,10 +135,10 @@ rule gather_translations:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         language=lambda wildcards: languages_of(wildcards.pair)[-1],
-        rule=config["selection"]["paraphrase"]["language"],
+        rule=as_json(settings.selection.paraphrase.language),
         preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
-        identify=config["text"]["identify"],
-        seed=config["seed"],
+        identify=settings.text.identify,
+        seed=settings.seed,
         code=code_of("gather_translations"),
     message:
         "Gather the translations of {wildcards.mined}"

@@ -17,7 +17,7 @@ rule write_provenance:
         figures=expand("results/figures/{figure}.svg", figure=results.figures),
         models=[
             f"results/models/{model}/{name}"
-            for model in config["models"]
+            for model in settings.models
             for name in [*corpora.model_file_names(model), "README.md"]
         ],
         results=sorted({path for table in results.system_tables for path in results.files(table)}),

@@ -22,7 +22,7 @@ rule measure_speed:
             system: evaluations.place(system) for system in evaluations.systems_of("speed")
         },
         columns=lambda wildcards: list(evaluations.speed_columns().values()),
-        settings={"language": "en", **(config["evaluation"]["speed"] or {})},
+        settings={"language": "en", **(as_json(settings.evaluation.speed) or {})},
         code=code_of("measure_speed"),
     message:
         "Measure the speed of all systems"
@@ -95,10 +95,10 @@ rule measure_front:
         },
         columns=lambda wildcards: list(evaluations.speed_columns().values()),
         protocol={
-            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
-            **(config["evaluation"]["speed"] or {}),
+            "bootstrap_samples": settings.evaluation.bootstrap_samples,
+            **(as_json(settings.evaluation.speed) or {}),
         },
-        versions=(config["evaluation"]["front"] or {}).get("versions", []),
+        versions=settings.evaluation.front.versions if settings.evaluation.front else [],
         code=code_of("measure_front"),
     message:
         "Measure quality, speed and size of all systems"

@@ -19,9 +19,9 @@ rule describe_corpus:
     resources:
         **needs("describe_corpus"),
     params:
-        sentences=config["statistics"]["sentences"],
-        parsers=config["statistics"]["parsers"],
-        seed=config["seed"],
+        sentences=settings.statistics.sentences,
+        parsers=settings.statistics.parsers,
+        seed=settings.seed,
         code=code_of("describe_corpus"),
     message:
         "Describe {wildcards.corpus} {wildcards.pair}"
@@ -34,7 +34,7 @@ rule tabulate_corpora:
         statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
         samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
         merged=models.merged_counts,
-        documents=corpora.downloads(config["statistics"]["idf"]),
+        documents=corpora.downloads(settings.statistics.idf),
     output:
         table="results/tables/corpora.csv",
     log:
@@ -49,8 +49,8 @@ rule tabulate_corpora:
     params:
         corpora=models.model_corpora,
         models=models.table_models,
-        languages=corpora.languages_of_files(config["statistics"]["idf"]),
-        max_bytes=config["max_member_bytes"],
+        languages=corpora.languages_of_files(settings.statistics.idf),
+        max_bytes=settings.max_member_bytes,
         code=code_of("tabulate_corpora"),
     message:
         "Tabulate the corpora"
@@ -126,7 +126,7 @@ rule inspect_model:
         **needs("inspect_model"),
     params:
         corpora=models.inspected_corpora,
-        settings={key: value for key, value in config["inspection"].items() if key != "model"},
+        settings={key: value for key, value in as_json(settings.inspection).items() if key != "model"},
         code=code_of("inspect_model"),
     message:
         "Look at what a model has learned"

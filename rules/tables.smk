@@ -20,7 +20,7 @@ rule tabulate_systems:
         **needs("tabulate"),
     params:
         systems=lambda wildcards: results.systems(wildcards.table),
-        gather=config["models"],
+        gather=settings.models,
         code=code_of("tabulate_systems"),
     message:
         "Tabulate {wildcards.table}"
@@ -101,7 +101,7 @@ rule write_ledger:
 
 rule tabulate_sweep:
     input:
-        sweeps=expand("results/models/{model}/sweep.csv", model=config["models"]),
+        sweeps=expand("results/models/{model}/sweep.csv", model=settings.models),
     output:
         table="results/tables/sweep.csv",
     log:
@@ -112,7 +112,7 @@ rule tabulate_sweep:
     resources:
         **needs("tabulate"),
     params:
-        models=config["models"],
+        models=settings.models,
         code=code_of("tabulate_sweep"),
     message:
         "Tabulate the sweeps"

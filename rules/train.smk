@@ -20,7 +20,7 @@ rule embed_teacher:
         **needs("embed_teacher"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
-        languages=lambda wildcards: models.definition(wildcards)["languages"],
+        languages=lambda wildcards: models.definition(wildcards).languages,
         code=code_of("embed_teacher"),
     message:
         "Embed the pairs of {wildcards.model} with {wildcards.system}"
@@ -55,7 +55,7 @@ rule train_model:
     resources:
         **needs("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).
-        gpu=lambda wildcards: int(models.definition(wildcards)["training"]["device"] == "cuda"),
+        gpu=lambda wildcards: int(models.definition(wildcards).training.device == "cuda"),
     params:
         settings=models.run,
         architecture=models.of("architecture"),

@@ -20,7 +20,7 @@ rule tokenize_pairs:
         **needs("tokenize_pairs"),
     params:
         architecture=models.of("architecture"),
-        lowercase=config["text"]["lowercase"],
+        lowercase=settings.text.lowercase,
         grouped=models.of("grouped"),
         code=code_of("tokenize_pairs"),
     message:
@@ -79,7 +79,7 @@ rule train_transformer:
     threads: 1
     resources:
         **needs("train_model"),
-        gpu=lambda wildcards: int(models.definition(wildcards)["training"]["device"] == "cuda"),
+        gpu=lambda wildcards: int(models.definition(wildcards).training.device == "cuda"),
     params:
         settings=models.run,
         architecture=models.of("architecture"),

@@ -6,6 +6,8 @@ import yaml
 
 from paraphrastic_pipeline.registry.datasets import read_registry
 from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,10 +22,16 @@ def load(name: str) -> dict:
     return yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
-def checked(config: dict) -> dict:
+def configured(config: dict) -> Configuration:
+    """The configuration as the pipeline has it: checked, completed and in the classes of its sections."""
     if config.get("registry", DEFAULT) == DEFAULT:  # the path is relative to the repository
         config = {**config, "registry": str(ROOT / DEFAULT)}
     return check_config(config)[0]
+
+
+def checked(config: dict) -> dict:
+    """The completed configuration as JSON."""
+    return as_json(configured(config))
 
 
 def changed(path: str, value: object) -> dict:

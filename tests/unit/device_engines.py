@@ -8,12 +8,12 @@ import torch
 from test_engine import ROWS
 
 from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.encoder import AveragedEmbeddings
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 STEPS = 40_000
 BATCH = 6

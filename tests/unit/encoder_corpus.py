@@ -8,7 +8,7 @@ from small_corpus import sentence_pairs, write_pairs
 from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic_pipeline.settings.architecture import vocabularies
+from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
@@ -56,13 +56,15 @@ class Data:
         if architecture not in self.made:
             folder = self.folder / str(len(self.made))
             folder.mkdir()
-            definition = {
-                "languages": ["en", "de"],
-                "encoder": {key: architecture.to_json()[key] for key in ("parts", "languages")},
-                "vocabulary": {"languages": architecture.vocabularies},
-            }
+            definition = complete_definition(
+                {
+                    "languages": ["en", "de"],
+                    "encoder": {key: architecture.to_json()[key] for key in ("parts", "languages")},
+                    "vocabulary": {"languages": architecture.vocabularies},
+                }
+            )
             units: dict[str, list[Path]] = {}
-            for name, (unit, sides) in vocabularies(definition).items():
+            for name, (unit, sides) in definition.vocabularies.items():
                 path = folder / f"{name}.model"
                 train_vocabulary(
                     self.pairs, path, unit=unit, sides=sides, size=60 if unit == "subword" else 500,

@@ -40,6 +40,7 @@ from paraphrastic_pipeline.evaluation.static_embedding import Pairs, train_stati
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.report.contents import CAPTIONS
 from paraphrastic_pipeline.report.figures.comparison import plot_comparison
+from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import beginning, loop, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import Development
@@ -116,7 +117,7 @@ def test_scores_are_as_far_apart_as_asked_and_take_no_time(
 def test_early_stopping_says_itself_how_often_it_scores(
     data: tuple[Path, Path], tmp_path: Path, clock: Clock
 ) -> None:
-    settings = replace(SETTINGS, early_stopping={"patience": 9, "every": 2})
+    settings = replace(SETTINGS, early_stopping=EarlyStopping(patience=9, every=2))
     scored = Development(clock.score, data[1], every=0.5)
     weights = train_model(data, tmp_path / "model", settings, development=scored)
     assert sum(line["development"] is not None for line in history(weights)) == 2

@@ -19,7 +19,7 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
-from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies
+from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.training.encoder import initial_encoder
 from paraphrastic_pipeline.training.loop import TrainingRun
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
@@ -235,19 +235,15 @@ def test_names_in_the_tables(architecture: Architecture, name: str) -> None:
 
 def test_vocabularies_have_names_of_their_own() -> None:
     parts = [{"kind": "average", "unit": "trigram"}, {"kind": "lstm", "unit": "word"}]
-    definition = {
-        "languages": ["en", "de"],
-        "encoder": {"parts": parts},
-        "vocabulary": {"languages": "shared"},
-    }
-    assert architecture_of(definition).units == ("trigram", "word")
+    definition = complete_definition({"languages": ["en", "de"], "encoder": {"parts": parts}})
+    assert definition.architecture.units == ("trigram", "word")
     both = ("source", "target")
-    assert vocabularies(definition) == {
+    assert definition.vocabularies == {
         "sentencepiece": ("trigram", both),
         "sentencepiece-word": ("word", both),
     }
-    definition["vocabulary"]["languages"] = "separate"
-    assert vocabularies(definition) == {
+    definition = replace(definition, vocabulary=replace(definition.vocabulary, languages="separate"))
+    assert definition.vocabularies == {
         "sentencepiece": ("trigram", ("source",)),
         "sentencepiece-trigram-de": ("trigram", ("target",)),
         "sentencepiece-word-en": ("word", ("source",)),

@@ -6,17 +6,15 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from configurations import ROOT, THEIRS, changed, checked, load
+from configurations import ROOT, THEIRS, changed, checked, configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Part
-from paraphrastic_pipeline.settings.architecture import architecture_of, vocabulary_settings
 from paraphrastic_pipeline.settings.check import complete_config, read_config
 from paraphrastic_pipeline.settings.declared import schema_of
-from paraphrastic_pipeline.settings.definitions import RECIPES, sweep_runs
+from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.schema import Schema
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 
@@ -150,18 +148,18 @@ def test_the_parts_of_an_encoder_are_completed() -> None:
             {"kind": "lstm", "unit": "trigram", "peepholes": True, "init_std": 0.01},
         ]
     }
-    definitions = checked(config)["definitions"]
-    architecture = architecture_of(definitions["de"])
+    definitions = configured(config).definitions
+    architecture = definitions["de"].architecture
     lstm = Part(kind="lstm", unit="trigram", peepholes=True, init_std=0.01)
     assert architecture.parts == (Part(unit="word"), lstm)
     assert (architecture.combine, architecture.scramble) == ("concatenate", 0.3)
-    assert architecture_of(definitions["fr"]).parts == (Part(),)
-    assert vocabulary_settings(definitions["de"], "trigram") == {
-        **vocabulary_settings(definitions["de"], "word"),
+    assert definitions["fr"].architecture.parts == (Part(),)
+    assert definitions["de"].vocabulary.of_unit("trigram") == {
+        **definitions["de"].vocabulary.of_unit("word"),
         "size": 99,
         "unknown": "shared",
     }
-    assert "unit" not in vocabulary_settings(definitions["de"], "word")
+    assert "unit" not in definitions["de"].vocabulary.of_unit("word")
 
 
 def test_checking_leaves_the_given_configuration_alone() -> None:
@@ -232,11 +230,12 @@ def test_keys_that_the_user_chooses_stay_in_their_order() -> None:
 
 
 def test_a_sweep_is_every_combination() -> None:
-    runs = sweep_runs(checked(load("paper")), "fr")
+    definitions = configured(load("paper")).definitions
+    runs = definitions["fr"].runs
     assert len(runs) == 9
     run = runs["dropout-0.3-megabatch-140"]
-    assert (run["dropout"], run["megabatch"], run["seed"]) == (0.3, 140, 1)
-    assert list(sweep_runs(checked(load("paper")), "en")) == ["dropout-0.0-megabatch-100"]
+    assert (run.dropout, run.megabatch, run.seed) == (0.3, 140, 1)
+    assert list(definitions["en"].runs) == ["dropout-0.0-megabatch-100"]
 
 
 def test_the_filter_study_is_trained_for_one_epoch_by_default() -> None:
@@ -244,9 +243,9 @@ def test_the_filter_study_is_trained_for_one_epoch_by_default() -> None:
 
 
 def test_what_no_figure_depends_on_is_no_setting_of_a_run() -> None:
-    config = checked(changed("training.checkpoint_minutes", 3))
-    run = next(iter(sweep_runs(config, "de").values()))
-    assert set(run) == {field.name for field in fields(TrainingSettings)}
+    config = configured(changed("training.checkpoint_minutes", 3))
+    run = next(iter(config.definitions["de"].runs.values()))
+    assert not {field.name for field in fields(run)} & {"checkpoint_minutes", "tensorboard"}
     with pytest.raises(
         InputError, match=r"filter_study\.training\.tensorboard: the study uses the model's own value"
     ):
@@ -297,7 +296,8 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
     }
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}
     definitions = config["definitions"]
-    vocabulary = vocabulary_settings(definitions["de"], "subword")
+    papers = configured(load("paper")).definitions
+    vocabulary = papers["de"].vocabulary.of_unit("subword")
     assert vocabulary == {
         "size": 50_000,
         "character_coverage": 0.995,
@@ -306,7 +306,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "hard_limit": False,
         "max_pieces": 100,
     }
-    assert vocabulary_settings(definitions["en"], "subword")["max_pieces"] is None
+    assert papers["en"].vocabulary.of_unit("subword")["max_pieces"] is None
     assert definitions["de"]["duplicates"] == "drop_all"
     assert definitions["en"]["duplicates"] == "drop_all"
     corpora = {model: set(definition["corpora"]) for model, definition in definitions.items()}

@@ -4,11 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from configurations import DEFAULT, REGISTRY, ROOT, changed, checked, load
+from configurations import DEFAULT, REGISTRY, ROOT, changed, checked, configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import named_datasets
 
@@ -24,8 +25,8 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
     entries = ["multi30k", {"path": "My-Data.v2.tsv.gz", "columns": [3, 1]}]
-    config = checked(changed("definitions.de.corpora", entries))
-    definition = config["definitions"]["de"]
+    config = configured(changed("definitions.de.corpora", entries))
+    definition = as_json(config.definitions["de"])
     assert definition["corpora"] == ["multi30k", "my_data_v2"]
     assert definition["files"] == {
         "my_data_v2": {
@@ -51,7 +52,7 @@ def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
     config["max_pairs"] = {"ours": 10}
     # One file can serve several languages; a translation memory often does.
     config["definitions"]["fr"]["corpora"] = [entry]
-    datasets = named_datasets(checked(config), REGISTRY)
+    datasets = named_datasets(configured(config), REGISTRY)
     assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
 
 
@@ -64,7 +65,7 @@ def test_an_ending_for_compression_is_ignored(mine: Path, ending: str) -> None:
 
 
 def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
-    config = checked(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
+    config = configured(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
 
     def version() -> str:
         return named_datasets(config, REGISTRY)["my_data_v2"].version
@@ -81,7 +82,7 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
 
 
 def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = checked(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
+    config = configured(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
     first = named_datasets(config, REGISTRY)
     monkeypatch.setattr(
         "paraphrastic_pipeline.settings.local_files.sha256", lambda path: pytest.fail("read again")
@@ -157,16 +158,15 @@ def mining(**changes: object) -> dict:
 def test_a_mined_corpus_is_a_corpus() -> None:
     config = {**mining(), "registry": str(ROOT / DEFAULT)}
     complete, datasets = check_config(config)
-    assert complete["mined"]["found"]["min_similarity"] == 0.7
+    assert complete.mined["found"].min_similarity == 0.7
     found = datasets["found"]
     assert (found.kind, found.version) == ("mined", "de-en of sample_opus 1, by the encoder de at 0.7")
     assert found.select(("en",))[0].version == found.version
 
 
 def test_definitions_needed_are_those_of_encoders_too() -> None:
-    config = checked(mining())
-    config["models"] = ["en"]
-    assert [entry["languages"] for entry in definitions_needed(config)] == [
+    config = configured({**mining(), "models": ["en"]})
+    assert [entry.languages for entry in definitions_needed(config)] == [
         ["en"],
         ["de", "en"],
         ["en", "de"],

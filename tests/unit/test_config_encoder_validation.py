@@ -1,11 +1,10 @@
 """Test that each fault in the settings of encoders, vocabularies and training is one line with its path."""
 
 import pytest
-from configurations import changed, checked
+from configurations import changed, checked, configured
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture
-from paraphrastic_pipeline.settings.architecture import architecture_of
 
 
 @pytest.mark.parametrize(
@@ -156,8 +155,8 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: objec
 
 def test_a_transformer_has_the_recipe_of_its_paper() -> None:
     """Section IV-C of Dadas 2022."""
-    config = checked(changed("definitions.de.encoder", {"transformer": "some/name"}))
-    definition = config["definitions"]["de"]
+    config = configured(changed("definitions.de.encoder", {"transformer": "some/name"}))
+    definition = config.definitions["de"]
     expected = {
         "loss": "multiple_negatives",
         "scale": 20.0,
@@ -167,9 +166,9 @@ def test_a_transformer_has_the_recipe_of_its_paper() -> None:
         "learning_rate_schedule": "linear",
         "optimizer": "adamw",
     }
-    assert expected.items() <= {**definition["training"]}.items()
-    assert config["definitions"]["en"]["training"]["loss"] == "margin"
-    architecture = architecture_of(definition)
+    assert expected.items() <= vars(definition.training).items()
+    assert config.definitions["en"].training.loss == "margin"
+    architecture = definition.architecture
     assert architecture.units == ("tokens",)
     assert Architecture.from_json(architecture.to_json()) == architecture
     assert architecture.name == "name mean"

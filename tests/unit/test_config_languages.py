@@ -8,15 +8,17 @@ import yaml
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.declared import as_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def narrowed(name: str, languages: Any, **more: Any) -> dict[str, Any]:
     config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
-    return check_config(
+    checked, _ = check_config(
         {**config, **more, "languages": languages, "registry": str(ROOT / "config/datasets.tsv")}
-    )[0]
+    )
+    return as_json(checked)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import json
 import logging
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
-from configurations import checked, load
+from configurations import checked, configured, load
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
@@ -27,7 +28,6 @@ from paraphrastic_pipeline.evaluation.language_choice import (
 from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
 from paraphrastic_pipeline.evaluation.uriel import DISTANCES
 from paraphrastic_pipeline.report.figures.studies import plot_language_choice
-from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.studies import data_models
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
@@ -258,17 +258,17 @@ def config_with(**study: Any) -> dict[str, Any]:
 def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
     config = config_with(models=["de", "fr"], prefixed=True)
     config["definitions"]["fr"]["vocabulary"] = {"languages": "overlapping"}
-    complete = checked(config)["definitions"]
+    complete = configured(config).definitions
     for model in ("de", "fr"):
         base, variant = complete[model], complete[f"{model}-prefixed"]
-        assert vocabularies(base) == vocabularies(variant)
-        assert architecture_of(variant).tables == "separate"
-        changed = {**variant, "encoder": {**variant["encoder"], "languages": "shared"}}
-        assert changed == base
-    assert architecture_of(complete["de"]).tables == "shared"
-    assert architecture_of(complete["fr"]).tables == "overlapping"
+        assert base.vocabularies == variant.vocabularies
+        assert variant.architecture.tables == "separate"
+        shared = replace(variant.encoder, languages="shared")
+        assert replace(variant, encoder=shared) == replace(base, published_as=variant.published_as)
+    assert complete["de"].architecture.tables == "shared"
+    assert complete["fr"].architecture.tables == "overlapping"
     # Its training data have different rows.
-    assert data_models(checked(config))["fr-prefixed"] == "fr-prefixed"
+    assert data_models(configured(config))["fr-prefixed"] == "fr-prefixed"
     assert "de-prefixed" not in checked(config_with(models=["de"]))["definitions"]
 
 

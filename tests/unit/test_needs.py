@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from catalogue import results
 
+from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.workflow.resources import (
     LOADED_WEIGHTS,
     NEEDS,
@@ -64,7 +65,7 @@ def test_threads_that_do_not_share_the_work_do_not_share_the_time() -> None:
 
 def test_an_evaluation_takes_what_its_task_says_and_the_weights() -> None:
     evaluations = results().evaluations
-    definition = evaluations.config["definitions"]["fr"]
+    definition = evaluations.config.definitions["fr"]
     for system in ("fr", "fr-untrained"):
         found = need_of("evaluate_{task}", task="stsb", system=system)
         assert found == NEEDS["evaluate_stsb"] + LOADED_WEIGHTS.of(weights_mb(definition))
@@ -73,9 +74,7 @@ def test_an_evaluation_takes_what_its_task_says_and_the_weights() -> None:
 
 
 def test_lstms_take_the_time_to_embed_the_test_sets() -> None:
-    definitions = results().evaluations.config["definitions"]
-    encoder = {**definitions["fr"]["encoder"], "parts": [{"kind": "bilstm", "dimension": 600}]}
-    config = {"encoder": encoder}
+    config = {"encoder": {"parts": [{"kind": "bilstm", "dimension": 600}]}}
     plain = need_of("evaluate_{task}", task="sts", system="fr")
     recurrent = need_of("evaluate_{task}", config=config, task="sts", system="fr")
     assert recurrent.seconds > plain.seconds + 100
@@ -132,8 +131,8 @@ def test_a_transformer_of_a_stranger_has_the_usual_width(tmp_path: Path, text: s
 
 
 def test_an_lstm_over_a_transformer_takes_memory_and_time() -> None:
-    settings = {"loss": "multiple_negatives", "chunk_size": None, "batch_size": 64, "device": "cpu"}
-    settings |= {"epochs": 1, "soup": 1, "coarser": []}
+    chosen = {"languages": ["en"], "recipe": "transformer", "training": {"epochs": 1}}
+    settings = complete_definition(chosen).training
     sizes = [lstm_mb("some/name", size) for size in (None, 1024, 4096)]
     # Four gates, each with its own and the Transformer's states and two biases.
     assert sizes == [0.0, 4e-6 * 4 * 1024 * (768 + 1024 + 2), 4e-6 * 4 * 4096 * (768 + 4096 + 2)]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training import negative_mining
 from paraphrastic_pipeline.training.negative_mining import (
     NO_NEGATIVE,
@@ -20,7 +21,6 @@ from paraphrastic_pipeline.training.negative_mining import (
     precision_on,
 )
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import MiningPrecision
 
 
 def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from configurations import REGISTRY, changed, checked
+from configurations import REGISTRY, changed, checked, configured
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
@@ -141,7 +141,7 @@ def test_a_listed_name_is_a_data_set(answers: Path) -> None:
     fetched()
     config = polish("CCMatrix", "ELRC-5067-SciPar")
     config["max_pairs"] = {"CCMatrix": 10}
-    datasets = named_datasets(checked(config), REGISTRY)
+    datasets = named_datasets(configured(config), REGISTRY)
     assert list(datasets) == ["CCMatrix", "ELRC-5067-SciPar"]
     (file,) = datasets["CCMatrix"].select(("pl", "en"))
     assert file.location == "resources/downloads/CCMatrix/en-pl.txt.zip"

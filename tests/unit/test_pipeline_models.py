@@ -73,7 +73,7 @@ def test_paraphrases_alone_are_scored_by_word_vectors() -> None:
     corpora = results("paper").evaluations.corpora
     english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
     assert corpora.overlap_tokenizer(french) == "word"
-    assert corpora.overlap_tokenizer(english) == corpora.config["text"]["overlap_tokenizer"]
+    assert corpora.overlap_tokenizer(english) == corpora.config.text.overlap_tokenizer
     assert corpora.paraphrase_vectors(french) == []
     assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})
     assert results().evaluations.corpora.modes("folding", ("en", "tr")) == {"tr": "dotted"}
@@ -119,7 +119,7 @@ def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
     first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))
     part = of(model="en", measure="paraphrase_score", part="2")
-    assert models.run(part) == {**first, **models.config["filter_study"]["training"]}
+    assert models.run(part) == {**first, **models.config.filter_study.training}
     assert models.run(part)["epochs"] == 5
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
     about = models.about(of(model="en", measure="paraphrase_score", part="2"))

@@ -3,14 +3,18 @@
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from configurations import configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.registry.opus import OpusCorpus
+from paraphrastic_pipeline.settings.check import complete_definition
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.workflow.need import Need
 from paraphrastic_pipeline.workflow.plan import (
     PLANNING,
@@ -41,36 +45,16 @@ def per_mb(path: str, seconds: float) -> Callable[[Any], Need]:
     return lambda megabytes: Need(100, 0, seconds_per_mb=seconds).of(megabytes(path))
 
 
-def configuration(**changes: Any) -> dict[str, Any]:
-    definition = {
-        "languages": ["en", "de"],
-        "corpora": ["web"],
-        "max_pairs": {},
-        "weights": {},
-        "vocabulary": {
-            "unit": "subword",
-            "size": 50_000,
-            "unknown": None,
-            "languages": "shared",
-            "units": {},
-        },
-        "encoder": {
-            "parts": [{"kind": "average", "unit": "subword"}],
-            "combine": "concatenate",
-            "scramble": 0.3,
-            "languages": "shared",
-            "transformer": None,
-        },
-        "training": {"dimension": 1024},
-        **changes,
-    }
-    return {
-        "definitions": {"de": definition},
-        "mirror": None,
-        "shards": 4,
-        "statistics": {"sentences": 1000},
-        "filter_study": {"parts": 2, "sample": 1000},
-    }
+def configuration(**changes: Any) -> Configuration:
+    config = configured(load("config"))
+    definition = complete_definition({"languages": ["en", "de"], "corpora": ["web"], **changes})
+    return replace(
+        config,
+        definitions={"de": definition},
+        shards=4,
+        statistics=replace(config.statistics, sentences=1000),
+        filter_study=replace(config.filter_study, parts=2, sample=1000),
+    )
 
 
 def run_of(jobs: list[Job], *, size: int | None = None, **changes: Any) -> PlannedRun:
@@ -139,7 +123,7 @@ def test_sizes_are_the_mirrors_then_the_registrys_then_those_of_opus(tmp_path: P
     assert sizes_of(without).megabytes(DOWNLOAD) == 5
     (tmp_path / "host").mkdir()
     (tmp_path / "host/web.zip").write_bytes(bytes(7_000))
-    mirrored = PlannedRun({**run.config, "mirror": str(tmp_path)}, run.datasets, {}, run.jobs)
+    mirrored = PlannedRun(replace(run.config, mirror=str(tmp_path)), run.datasets, {}, run.jobs)
     assert sizes_of(mirrored).megabytes(DOWNLOAD) == 0.007
 
 

@@ -20,6 +20,7 @@ from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import ModelFiles
 from paraphrastic_pipeline.corpus.score import score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.settings.declared import as_json
 
 CONFIGURATIONS = sorted(
     path.relative_to(ROOT / "config").with_suffix("").as_posix()
@@ -77,7 +78,7 @@ def test_a_model_sees_the_text_that_it_was_trained_on(tmp_path: Path, name: str)
             # A model that changes nothing shows the vectors of the text as it was trained.
             unchanged = {"segmentation": {}, "folding": {}, "lowercase": False}
             plain = opened(tmp_path / "plain", {**about, **unchanged})
-            sides = trained_on(tmp_path, languages, models.config["text"], preparation)
+            sides = trained_on(tmp_path, languages, as_json(models.config.text), preparation)
             for side, language in zip(sides, languages, strict=True):
                 assert collapse_spaces(used._prepare(SENTENCES, language)) == side, (model, language)
                 vectors = used.embed_raw_text(SENTENCES, language=language)
@@ -87,7 +88,6 @@ def test_a_model_sees_the_text_that_it_was_trained_on(tmp_path: Path, name: str)
 
 def test_chinese_is_segmented_as_the_papers_do_in_their_configurations_alone() -> None:
     modes = {
-        name: shipped_results(name).evaluations.models.config["text"]["segmentation"]["zh"]
-        for name in CONFIGURATIONS
+        name: shipped_results(name).evaluations.models.config.text.segmentation.zh for name in CONFIGURATIONS
     }
     assert {name for name, mode in modes.items() if mode != "none"} == {"paper", "papers/simple_effective"}

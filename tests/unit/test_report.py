@@ -21,6 +21,7 @@ from paraphrastic.base.files import sha256
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic_pipeline.report.figures.training import _without_rests, plot_training
+from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import progress
 from paraphrastic_pipeline.training.checkpoint import Progress
 from paraphrastic_pipeline.training.loop import TrainingRun
@@ -89,7 +90,7 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
     # A score is not shown again in place of one that failed.
     told = [line["development"] for line in history(shown)]
     assert [value for value in told if value is not None] == [50.0]
-    settings = replace(SETTINGS, early_stopping={"patience": 1, "every": 1})
+    settings = replace(SETTINGS, early_stopping=EarlyStopping(patience=1, every=1))
     with pytest.raises(InputError, match="no correlation"):
         train_model(data, tmp_path / "needed", settings, development=development)
 
@@ -115,7 +116,7 @@ def test_training_stops_early_and_keeps_the_best_parameters(
     scores: list[float],
     best: int,
 ) -> None:
-    settings = replace(SETTINGS, early_stopping={"patience": patience, "every": every})
+    settings = replace(SETTINGS, early_stopping=EarlyStopping(patience=patience, every=every))
     scored = development(scores)
     weights = train_model(data, tmp_path / "model", settings, development=scored)
     digests = scored.score.digests  # type: ignore[attr-defined]
@@ -138,7 +139,7 @@ def test_the_best_parameters_outlive_a_kill(
     development: Callable[[Sequence[float]], Development],
     step: int,
 ) -> None:
-    settings = replace(SETTINGS, dropout=0.2, early_stopping={"patience": 5, "every": 0.5})
+    settings = replace(SETTINGS, dropout=0.2, early_stopping=EarlyStopping(patience=5, every=0.5))
     scores = [50, 60, 55, 40, 41, 42, 43]
     whole = train_model(data, tmp_path / "whole", settings, development=development(scores))
     output = tmp_path / "killed"
@@ -160,7 +161,7 @@ def test_other_development_data_are_another_run_only_where_they_decide(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    for settings in (SETTINGS, replace(SETTINGS, early_stopping={"patience": 5, "every": 1})):
+    for settings in (SETTINGS, replace(SETTINGS, early_stopping=EarlyStopping(patience=5, every=1))):
         caplog.clear()
         for content in ("one", "other"):
             (tmp_path / "data").write_text(content)

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from paraphrastic_pipeline.settings.architecture import architecture_of
+from paraphrastic_pipeline.settings.check import complete_definition
+from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.evaluation import Speed
+from paraphrastic_pipeline.settings.sections.training import EarlyStopping, TrainingSettings
 from paraphrastic_pipeline.workflow.resources import (
     NEEDS,
     Need,
@@ -22,47 +26,23 @@ from paraphrastic_pipeline.workflow.resources import (
     weights_mb,
 )
 
-SETTINGS = {
-    "dimension": 300,
-    "epochs": 8,
-    "soup": 1,
-    "coarser": [],
-    "trained_dimension": None,
-    "init": "random",
-    "batch_size": 128,
-    "megabatch": 60,
-    "megabatch_anneal": 150,
-    "dropout": 0.0,
-    "shuffle_window": 1_048_576,
-    "early_stopping": None,
-    "engine": "auto",
-    "initial_vectors_penalty": 0.0,
-}
+SETTINGS = replace(
+    TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=60, seed=1),
+    dimension=300,
+    epochs=8,
+)
 OPEN = {"coarser": [10_000], "init": "cooccurrences", "epochs": 1, "dropout": 0.1, "size": 30_000}
 
 
-def definition(**encoder: Any) -> dict[str, Any]:
-    sharing = encoder.pop("vocabularies", "shared")
-    return {
-        "languages": ["en", "de"],
-        "vocabulary": {
-            "unknown": None,
-            "unit": "subword",
-            "size": 8000,
-            "max_sentences": 10_000_000,
-            "languages": sharing,
-            "units": {},
-        },
-        "encoder": {
-            "parts": [{"kind": "average"}],
-            "combine": "concatenate",
-            "scramble": 0.3,
-            "languages": "shared",
-            "transformer": None,
-            **encoder,
-        },
-        "training": dict(SETTINGS),
-    }
+def definition(vocabularies: str = "shared", size: int = 8000, **encoder: Any) -> Definition:
+    return complete_definition(
+        {
+            "languages": ["en", "de"],
+            "vocabulary": {"size": size, "languages": vocabularies},
+            "encoder": encoder,
+            "training": {"dimension": SETTINGS.dimension},
+        }
+    )
 
 
 def test_a_request_is_above_what_was_measured_and_grows_with_every_attempt() -> None:
@@ -132,11 +112,10 @@ def test_training_took_about_as_much(
     changes: dict[str, Any], size_mb: float, measured_mb: float, measured_s: float | None
 ) -> None:
     changed = dict(changes)
-    of_model = definition()
-    of_model["vocabulary"]["size"] = changed.pop("size", 8000)
-    settings = {**SETTINGS, **changed}
-    of_model["training"] = settings
-    need = training_need(of_model, settings, size_mb)
+    of_model = definition(size=changed.pop("size", 8000))
+    settings = replace(SETTINGS, **changed)
+    training = replace(of_model.training, dimension=settings.dimension)
+    need = training_need(replace(of_model, training=training), settings, size_mb)
     assert measured_mb <= need.mb <= 2 * measured_mb
     if measured_s is not None:
         assert measured_s / 1.5 <= need.seconds <= 1.5 * measured_s
@@ -146,7 +125,9 @@ def test_lstms_take_longer_and_stopping_early_takes_a_table_more() -> None:
     plain = training_need(definition(), SETTINGS, 10)
     recurrent = training_need(definition(parts=[{"kind": "lstm"}]), SETTINGS, 10)
     assert recurrent.seconds > 50 * plain.seconds
-    early = training_need(definition(), {**SETTINGS, "early_stopping": {"patience": 2}}, 10)
+    early = training_need(
+        definition(), replace(SETTINGS, early_stopping=EarlyStopping(patience=2, every=1)), 10
+    )
     assert early.mb == pytest.approx(plain.mb + weights_mb(definition()))
 
 
@@ -168,9 +149,9 @@ def test_lstms_take_longer_and_stopping_early_takes_a_table_more() -> None:
 def test_what_autograd_trains_took_about_as_much(
     parts: list[dict[str, Any]], rows: int, measured_ms: float, measured_mb: float
 ) -> None:
-    settings = {**SETTINGS, "batch_size": 100, "megabatch": 4, "megabatch_anneal": 0, "epochs": 1}
-    of_model = definition(parts=[{"peepholes": part["kind"] != "average", **part} for part in parts])
-    of_model["vocabulary"]["size"] = rows
+    settings = replace(SETTINGS, batch_size=100, megabatch=4, megabatch_anneal=0, epochs=1)
+    parts = [{"peepholes": part["kind"] != "average", **part} for part in parts]
+    of_model = definition(parts=parts, size=rows)
     need = training_need(of_model, settings, 10)
     milliseconds = (need.seconds - 2.2) / (10 * 8_300) * 1e3
     recurrent = parts[0]["kind"] != "average"
@@ -206,7 +187,7 @@ def test_only_lstms_take_long_to_embed() -> None:
 def test_vectors_of_parts_are_concatenated_or_added() -> None:
     parts = [{"kind": "average"}, {"kind": "lstm", "dimension": 300}]
     for combine, dimension in (("concatenate", 600), ("add", 300)):
-        assert vector_dimension(architecture_of(definition(parts=parts, combine=combine)), 300) == dimension
+        assert vector_dimension(definition(parts=parts, combine=combine).architecture, 300) == dimension
 
 
 def test_weights_are_those_of_all_tables_and_lstms() -> None:
@@ -214,12 +195,13 @@ def test_weights_are_those_of_all_tables_and_lstms() -> None:
     assert weights_mb(definition(languages="separate")) == pytest.approx(19.2)
     assert weights_mb(definition(vocabularies="separate")) == pytest.approx(19.2)
     words = definition(parts=[{"kind": "average"}, {"kind": "lstm", "unit": "word"}])
-    words["vocabulary"]["units"] = {"word": {"size": 16_000}}
+    words = replace(words, vocabulary=replace(words.vocabulary, units={"word": {"size": 16_000}}))
     # An LSTM has weights for its inputs and for its states, and a bias, for each of four gates.
     lstm = 4 * 300 * (300 + 300 + 1) * 4 / 1e6
     assert weights_mb(words) == pytest.approx(9.6 * 3 + lstm)
-    words["encoder"]["parts"] = [{"kind": "average", "unit": "word"}, {"kind": "lstm", "unit": "word"}]
-    assert weights_mb(words) == pytest.approx(19.2 * 2 + lstm)
+    both = definition(parts=[{"kind": "average", "unit": "word"}, {"kind": "lstm", "unit": "word"}])
+    both = replace(both, vocabulary=words.vocabulary)
+    assert weights_mb(both) == pytest.approx(19.2 * 2 + lstm)
     wide = definition(parts=[{"kind": "bilstm", "dimension": 600, "peepholes": True}])
     assert weights_mb(wide) == pytest.approx(9.6 + 2 * (4 * 600 * (300 + 600 + 1) + 3 * 600) * 4 / 1e6)
     assert weights_mb(definition(parts=[{"kind": "average", "dimension": 600}])) == pytest.approx(19.2)
@@ -246,22 +228,22 @@ def test_a_megabatch_grows_from_one() -> None:
 
 
 def test_dropout_and_steps_take_time() -> None:
-    settings = {**SETTINGS, "dimension": 1024, "epochs": 1}
+    settings = replace(SETTINGS, dimension=1024, epochs=1)
     size_mb = 128_000 / 8_300
     plain = training_need(definition(), settings, size_mb)
-    dropout = training_need(definition(), {**settings, "dropout": 0.1}, size_mb)
-    start = training_need(definition(), {**settings, "epochs": 0}, size_mb).seconds
+    dropout = training_need(definition(), replace(settings, dropout=0.1), size_mb)
+    start = training_need(definition(), replace(settings, epochs=0), size_mb).seconds
     assert plain.seconds - start < dropout.seconds - start
     # Twice as many dimensions take twice as long, and so do twice as many epochs while M does not grow.
-    settings = {**settings, "megabatch": 1}
+    settings = replace(settings, megabatch=1)
     once = training_need(definition(), settings, size_mb).seconds - start
     for changed in ({"dimension": 2048}, {"epochs": 2}):
-        more = training_need(definition(), {**settings, **changed}, size_mb).seconds - start
+        more = training_need(definition(), replace(settings, **changed), size_mb).seconds - start
         assert more == pytest.approx(2 * once)
 
 
 def test_slow_systems_are_measured_for_so_long() -> None:
-    paper = speed_measuring_need({"sentences": 120_000, "seconds": 10.0, "repeats": 3}, 2)
+    paper = speed_measuring_need(Speed(sentences=120_000, seconds=10.0, repeats=3), 2)
     assert paper.seconds == pytest.approx(2 * (0.9 + 8 * 3 * 3.0))
-    short = speed_measuring_need({"sentences": 120_000, "seconds": 0.5, "repeats": 3}, 2)
+    short = speed_measuring_need(Speed(sentences=120_000, seconds=0.5, repeats=3), 2)
     assert short.seconds == pytest.approx(2 * (0.9 + 8 * 3 * 0.5))

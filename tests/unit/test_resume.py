@@ -21,11 +21,11 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, history, stopped, train_model, training_inputs, write_data
 
 from paraphrastic.base.files import sha256
+from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
 from paraphrastic_pipeline.training.loop import megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.settings import EngineName, TrainingSettings
 
 DROPOUT = replace(SETTINGS, dropout=0.3)
 

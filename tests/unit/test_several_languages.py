@@ -10,6 +10,7 @@ from configurations import DEFAULT, REGISTRY, ROOT, changed, checked
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
 from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs
 from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
@@ -66,7 +67,7 @@ def test_each_pair_of_languages_is_filtered_as_what_it_is() -> None:
         def __init__(self, pair: str) -> None:
             self.pair = pair
 
-    selection = models.config["definitions"]["all"]["selection"]
+    selection = as_json(models.config.definitions["all"].selection)
     assert models.selection(Job("en-en")) == selection["paraphrase"] != selection["bitext"]
     assert models.selection(Job("en-fr")) == selection["bitext"]
 
@@ -104,7 +105,7 @@ def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pyte
         Path(name).write_text("content")
     entries = [{"path": "mine.tsv", "languages": ["es"]}, {"path": "ours.tsv", "languages": ["fr", "en"]}]
     config, datasets = check_config(several(entries) | HERE)
-    pairs = corpus_pairs(config["definitions"]["all"], datasets)
+    pairs = corpus_pairs(config.definitions["all"], datasets)
     assert pairs == [("mine", ("es", "es")), ("ours", ("fr", "en"))]
 
 

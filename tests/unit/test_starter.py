@@ -43,7 +43,7 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
     # The configuration has at most ten lines, and the data sets for languages and STS are filled in.
     assert sum(1 for line in text.splitlines() if line and not line.startswith("#")) <= 10
     checked, _ = check_config(config)
-    assert (checked["language_id"], checked["evaluation"]["sts"]) == ("lid176", "sts")
+    assert (checked.language_id, checked.evaluation.sts) == ("lid176", "sts")
 
 
 @pytest.mark.parametrize("score", [False, True])

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from configurations import checked, load
+from configurations import checked, configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.definitions import sweep_runs
 from paraphrastic_pipeline.settings.studies import data_models, seed_runs, variants
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
@@ -26,13 +25,14 @@ def config_with(**studies: Any) -> dict[str, Any]:
 def test_all_combinations_are_definitions_of_their_own() -> None:
     study = {"model": "de", "vary": {"sweep.megabatch": [1, 40], "recipe": ["paper", "best"]}}
     config = checked(config_with(two=study))
-    runs = [sweep_runs(config, f"de-two-{number}") for number in (1, 2, 3, 4)]
-    found = [(run["megabatch"], run["init_std"]) for each in runs for run in each.values()]
+    definitions = configured(config_with(two=study)).definitions
+    runs = [definitions[f"de-two-{number}"].runs for number in (1, 2, 3, 4)]
+    found = [(run.megabatch, run.init_std) for each in runs for run in each.values()]
     # Each combination has two values of dropout.
     assert found == [*[(1, 1.0)] * 2, *[(1, 0.1)] * 2, *[(40, 1.0)] * 2, *[(40, 0.1)] * 2]
     assert config["definitions"]["de"]["sweep"]["megabatch"] == [60]
     assert "de-two-1" not in config["models"]
-    names = {model: variant.name for model, variant in variants("two", study).items()}
+    names = {model: variant.name for model, variant in variants("two", study["model"], study["vary"]).items()}
     assert names["de-two-3"] == "sweep.megabatch 40, recipe paper"
 
 
@@ -45,7 +45,7 @@ def test_a_study_of_several_definitions_varies_each_of_them() -> None:
         },
     }
     config = checked(config_with(both=study))
-    found = variants("both", config["studies"]["both"])
+    found = variants("both", study["model"], study["vary"])
     assert {model: variant.name for model, variant in found.items() if model.startswith("fr")} == {
         "fr-both-1": "BiLSTM, corpora multi30k",
         "fr-both-2": "BiLSTM, corpora multi30k + tanzil",
@@ -62,7 +62,7 @@ def test_a_study_of_several_definitions_varies_each_of_them() -> None:
 def test_a_study_that_varies_nothing_compares_its_definitions() -> None:
     config = checked(config_with(languages={"model": ["de", "fr"]}))
     assert not [name for name in config["definitions"] if "languages" in name]
-    found = variants("languages", config["studies"]["languages"])
+    found = variants("languages", ["de", "fr"], {})
     assert {model: variant.name for model, variant in found.items()} == {"de": "de", "fr": "fr"}
 
 
@@ -97,7 +97,7 @@ def test_models_of_the_same_pairs_share_them() -> None:
             "vary": {"vocabulary.languages": ["overlapping"], "encoder.languages": ["shared", "separate"]},
         },
     )
-    shared = data_models(checked(config))
+    shared = data_models(configured(config))
     assert {model: own for model, own in shared.items() if model.startswith("de")} == {
         **dict.fromkeys(["de", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
         # Its vocabulary leaves out rare letters.
@@ -113,7 +113,7 @@ def test_a_definition_before_another_does_not_take_over_its_data() -> None:
     config = load("small")
     de = config["definitions"]["de"]
     config["definitions"] = {"a": de, **config["definitions"]}
-    assert data_models(checked(config))["de"] == data_models(checked(config))["a"] == "de"
+    assert data_models(configured(config))["de"] == data_models(configured(config))["a"] == "de"
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_
 def test_training_runs_with_other_seeds_are_models_of_the_same_data() -> None:
     config = config_with()
     config["definitions"]["de"]["seeds"] = 3
-    found = checked(config)
+    found = configured(config)
     assert seed_runs(found, "de") == ["de", "de-seed-2", "de-seed-3"]
     assert seed_runs(found, "fr") == ["fr"]
     assert seed_runs(found, "fr-untrained") == ["fr-untrained"]
-    seeds = [next(iter(sweep_runs(found, run).values()))["seed"] for run in seed_runs(found, "de")]
-    assert seeds == [found["seed"], found["seed"] + 1, found["seed"] + 2]
+    seeds = [next(iter(found.definitions[run].runs.values())).seed for run in seed_runs(found, "de")]
+    assert seeds == [found.seed, found.seed + 1, found.seed + 2]
     assert data_models(found)["de-seed-3"] == "de"
 
 

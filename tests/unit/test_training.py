@@ -20,12 +20,12 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.unseen import UNSEEN
 from paraphrastic_pipeline.base.hdf5 import seal
+from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training import beginning, train
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
 from paraphrastic_pipeline.training.encoder import AveragedEmbeddings
 from paraphrastic_pipeline.training.loop import TrainingRun, megabatch_size, megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.settings import EngineName, TrainingSettings
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from configurations import ROOT, checked, load
+from configurations import ROOT, configured, load
 from encoder_corpus import SHORT
 from small_corpus import write_pairs
 from training_runs import CONFIG
@@ -21,7 +21,8 @@ from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.sentencepiece_models import SPACE, byte_pieces, load_sentencepiece, ordinary_pieces
 from paraphrastic.model.unseen import UNSEEN
-from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic_pipeline.settings.check import complete_definition
+from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
@@ -44,35 +45,34 @@ SEEN = [*PLAIN, *(sentence for pair in DIFFERENT for sentence in pair)]
 SUBWORDS, WORDS = Architecture(), Architecture(parts=(Part(unit="word"),))
 
 
-def make(
-    folder: Path, sentences: Sequence[str], definition: dict[str, Any], **settings: Any
-) -> TrainingInputs:
+def make(folder: Path, sentences: Sequence[str], definition: Definition, **settings: Any) -> TrainingInputs:
     """Training data of a definition's kind, whose sides are the sentences and the same ones reversed."""
     pairs = write_pairs(folder / "pairs.parquet", list(zip(sentences, sentences[::-1], strict=True)))
     units: dict[str, UnitVocabulary] = {}
     models = []
-    for name, (unit, sides) in vocabularies(definition).items():
-        own = vocabulary_settings(definition, unit) | {"size": 120 if unit == "subword" else 4000} | settings
+    for name, (unit, sides) in definition.vocabularies.items():
+        own = definition.vocabulary.of_unit(unit) | {"size": 120 if unit == "subword" else 4000} | settings
         longest = own.pop("max_pieces", None)
         models.append(folder / f"{name}.model")
         train_vocabulary(pairs, models[-1], unit=unit, sides=sides, **own)
         before = units[unit].models if unit in units else ()
         units[unit] = UnitVocabulary(unit, (*before, models[-1]), longest, own["unknown"] == "shared")
-    architecture = architecture_of(definition)
+    architecture = definition.architecture
     data = folder / "train.h5"
     encode_dataset(pairs, list(units.values()), data, tables=architecture.tables, threads=1)
-    config = {**CONFIG, "languages": definition["languages"]}
+    config = {**CONFIG, "languages": definition.languages}
     return TrainingInputs(
         dataset=data, sentencepiece=models, settings=SETTINGS, architecture=architecture, config=config
     )
 
 
-def defined(unknown: str, architecture: Architecture = SUBWORDS, coverage: float = 1.0) -> dict[str, Any]:
+def defined(unknown: str, architecture: Architecture = SUBWORDS, coverage: float = 1.0) -> Definition:
     vocabulary = {
         "languages": "shared", "units": {}, "unknown": unknown, "character_coverage": coverage,
         "max_sentences": 10_000, "hard_limit": False, "max_pieces": None,
     }  # fmt: skip
-    return {"languages": ["en"], "encoder": architecture.to_json(), "vocabulary": vocabulary}
+    encoder = {"parts": architecture.to_json()["parts"]}
+    return complete_definition({"languages": ["en"], "encoder": encoder, "vocabulary": vocabulary})
 
 
 def untrained(folder: Path, inputs: TrainingInputs) -> SentenceEncoder:
@@ -197,22 +197,22 @@ def shipped() -> list[Any]:
     found = {}
     for path in sorted({*(ROOT / "config").glob("*.yaml"), *(ROOT / "config").glob("papers/*.yaml")}):
         name = path.relative_to(ROOT / "config").with_suffix("").as_posix()
-        for model, definition in checked(load(name))["definitions"].items():
+        for model, definition in configured(load(name)).definitions.items():
             about = {}
-            for unit in architecture_of(definition).units:
-                settings = vocabulary_settings(definition, unit)
+            for unit in definition.architecture.units:
+                settings = definition.vocabulary.of_unit(unit)
                 about[unit] = settings["unknown"], settings["character_coverage"]
-            sharing = definition["vocabulary"]["languages"], definition["encoder"]["languages"]
+            sharing = definition.vocabulary.languages, definition.encoder.languages
             key = json.dumps([name, about, sharing])
             # A Transformer's own tokenizer is somebody else's.
-            if definition["corpora"] and not definition["encoder"]["transformer"]:
+            if definition.corpora and not definition.encoder.transformer:
                 found.setdefault(key, pytest.param(definition, id=f"{name}-{model}"))
     return list(found.values())
 
 
-def word_vectors(folder: Path, sentences: Sequence[str], definition: dict[str, Any]) -> dict[str, Path]:
+def word_vectors(folder: Path, sentences: Sequence[str], definition: Definition) -> dict[str, Path]:
     """Vectors of all words, for a configuration that knows the words with vectors and no others."""
-    if not definition["vocabulary"]["only_initial_vectors"]:
+    if not definition.vocabulary.only_initial_vectors:
         return {}
     words = dict.fromkeys(word for text in spell(sentences, "word") for word in text.split())
     path = folder / "vectors.txt"
@@ -222,7 +222,7 @@ def word_vectors(folder: Path, sentences: Sequence[str], definition: dict[str, A
 
 @pytest.mark.parametrize("definition", shipped())
 def test_numbers_names_and_emoji_that_training_saw_count_in_every_shipped_configuration(
-    tmp_path: Path, definition: dict[str, Any]
+    tmp_path: Path, definition: Definition
 ) -> None:
     model = untrained(tmp_path, make(tmp_path, SEEN, definition, **word_vectors(tmp_path, SEEN, definition)))
     for first, second in DIFFERENT:
@@ -230,10 +230,10 @@ def test_numbers_names_and_emoji_that_training_saw_count_in_every_shipped_config
 
 
 @pytest.mark.parametrize(
-    "definition", [each for each in shipped() if each.values[0]["vocabulary"]["unknown"] is None]
+    "definition", [each for each in shipped() if each.values[0].vocabulary.unknown is None]
 )
 def test_numbers_names_and_emoji_count_even_unseen_where_they_become_bytes(
-    tmp_path: Path, definition: dict[str, Any]
+    tmp_path: Path, definition: Definition
 ) -> None:
     model = untrained(tmp_path, make(tmp_path, PLAIN, definition))
     for first, second in DIFFERENT:
@@ -258,9 +258,7 @@ def test_bytes_that_were_never_seen_weigh_less(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("definition", shipped())
-def test_every_character_of_the_vocabulary_counts_even_alone(
-    tmp_path: Path, definition: dict[str, Any]
-) -> None:
+def test_every_character_of_the_vocabulary_counts_even_alone(tmp_path: Path, definition: Definition) -> None:
     # Digits and some letters are parts of longer pieces only.
     few = [*PLAIN[:450], *["on 5 june 1995 she died", "year 2019 was the best of 19 years"] * 25]
     model = untrained(tmp_path, make(tmp_path, few, definition, **word_vectors(tmp_path, few, definition)))
@@ -270,7 +268,7 @@ def test_every_character_of_the_vocabulary_counts_even_alone(
         processors = [cutter.processor for cutter in model._cutters.values()]
     pieces = {p.id_to_piece(i).removeprefix(SPACE) for p in processors for i in ordinary_pieces(p)}
     characters = sorted(piece for piece in pieces if len(piece) == 1 and piece != SPACE)
-    if architecture_of(definition).units != ("trigram",):
+    if definition.architecture.units != ("trigram",):
         assert characters
     texts = ["people died", *(f"{character} people died" for character in characters)]
     for language in languages:

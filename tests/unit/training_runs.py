@@ -2,37 +2,28 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
 
+from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.loop import TrainingRun
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
-SETTINGS = TrainingSettings(
+SETTINGS = replace(
+    TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=4, seed=3),
     dimension=16,
-    init_std=1.0,
-    init_sif=None,
     epochs=4,
     batch_size=32,
-    megabatch=4,
     megabatch_anneal=5,
-    margin=0.4,
-    dropout=0.0,
-    optimizer="adam",
     learning_rate=0.03,
-    learning_rate_schedule="constant",
-    weight_decay=0.0,
-    negatives="other_side",
     exclude_duplicates=False,
-    mining_precision="float32",
     engine="fused",
-    shuffle_window=1 << 20,
-    seed=3,
 )
 CONFIG = {"model": "de", "languages": ["en", "de"], "lowercase": True, "segmentation": {}, "folding": {}}
 

@@ -96,6 +96,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
             complete_config,
             read_config,
         )
+        from paraphrastic_pipeline.settings.declared import as_json as json_of
         from paraphrastic_pipeline.settings.definitions import undefined
 
     if not DEFAULT_CONFIG.is_file():
@@ -104,10 +105,10 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
     checked, _ = check_config(given)
     if model is None:
         shown = complete_config(given)
-    elif model in checked["definitions"]:
-        shown = checked["definitions"][model]
+    elif model in checked.definitions:
+        shown = json_of(checked.definitions[model])
     else:
-        raise InputError(f"--model: {undefined(model, checked['definitions'])}")
+        raise InputError(f"--model: {undefined(model, checked.definitions)}")
     if as_json:
         text = json.dumps(shown, indent=2, ensure_ascii=False)
         # JSON lets some characters stand as they are that a terminal obeys.

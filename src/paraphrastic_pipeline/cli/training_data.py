@@ -80,8 +80,9 @@ def licences(configfile: list[Path]) -> None:
 
     config = read_config(configfile or [DEFAULT_CONFIG])
     checked, datasets = check_config(config)
-    described = [*checked["definitions"].values(), *checked["mined"].values()]
-    for name in sorted({corpus for each in described for corpus in each["corpora"]} - set(checked["mined"])):
+    named = {corpus for definition in checked.definitions.values() for corpus in definition.corpora}
+    named |= {corpus for mined in checked.mined.values() for corpus in mined.corpora}
+    for name in sorted(named - set(checked.mined)):
         licence = datasets[name].licence
         cli.say(name, commercial_use(licence), licence)
 

@@ -16,6 +16,7 @@ from paraphrastic.base.yaml_bounds import RefusedError
 from paraphrastic.base.yaml_text import read_yaml
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
 from paraphrastic_pipeline.registry.licences import commercial_use
+from paraphrastic_pipeline.settings.declared import built
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
     RECIPES,
@@ -96,7 +97,7 @@ def complete_config(config: Mapping[str, Any]) -> Json:
     return completed
 
 
-def check_config(config: Mapping[str, Any]) -> tuple[Json, dict[str, Dataset]]:
+def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Dataset]]:
     """Check and complete the configuration, and complete every definition with the global sections.
 
     Settings that `training` leaves out come from the recipe. In a completed definition, all `corpora` are
@@ -118,17 +119,8 @@ def check_config(config: Mapping[str, Any]) -> tuple[Json, dict[str, Dataset]]:
     registry = read_registry(checked["registry"])
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
-        completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
-        _rules(Definition).fill_defaults(completed)
-        completed["recipe"] = recipe_of(completed)
-        if completed["training"]["distil"] is not None:
-            completed["training"].setdefault("loss", "cosines")
-        completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
-        completed["sweep"].setdefault("dropout", [0.1 if completed["encoder"]["transformer"] else 0.0])
-        for part in completed["encoder"]["parts"]:
-            _rules(Part).fill_defaults(part)
-            part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
-        checked["definitions"][model] = completed
+        sections = {section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}
+        checked["definitions"][model] = _completed(_merge(sections, definition), checked["seed"])
     checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
     for key, value in TEXT_BY_RECIPE[recipe_of(checked)].items():
         checked["text"][key] = checked["text"][key] or value
@@ -136,10 +128,32 @@ def check_config(config: Mapping[str, Any]) -> tuple[Json, dict[str, Dataset]]:
     _refuse(name_files(checked, registry))
     if checked["licences"] == "commercial":
         _refuse(_keep_commercial(checked, registry))
-    datasets = {**registry, **named_datasets(checked, registry)}
-    datasets |= mined_datasets(checked, datasets)
-    _refuse(semantic_errors(checked, written, datasets))
-    return checked, datasets
+    configuration: Configuration = built(Configuration, checked)
+    datasets = {**registry, **named_datasets(configuration, registry)}
+    datasets |= mined_datasets(configuration, datasets)
+    _refuse(semantic_errors(configuration, written, datasets))
+    return configuration, datasets
+
+
+def complete_definition(definition: Mapping[str, Any]) -> Definition:
+    """A definition by itself, without global sections, with the defaults of all that it leaves out."""
+    found: Definition = built(Definition, _completed(copy.deepcopy(dict(definition)), 1))
+    return found
+
+
+def _completed(definition: Json, seed: int) -> Json:
+    """Complete a definition, which already has the global sections."""
+    _rules(Definition).fill_defaults(definition)
+    definition["recipe"] = recipe_of(definition)
+    definition.setdefault("seed", seed)
+    if definition["training"]["distil"] is not None:
+        definition["training"].setdefault("loss", "cosines")
+    definition["training"] = {**RECIPES[definition["recipe"]], **definition["training"]}
+    definition["sweep"].setdefault("dropout", [0.1 if definition["encoder"]["transformer"] else 0.0])
+    for part in definition["encoder"]["parts"]:
+        _rules(Part).fill_defaults(part)
+        part["unit"] = part["unit"] or definition["vocabulary"]["unit"]
+    return definition
 
 
 _rules = cache(Schema)
@@ -206,7 +220,7 @@ def _keep_languages(config: Json) -> Iterator[str]:
 
     config["models"] = [model for model in config["models"] if is_kept(model)]
     for name, each in list(config["studies"].items()):
-        models = shared_models(each)
+        models = shared_models(each["model"])
         each["model"] = [model for model in models if is_kept(model)]
         # A definition that nothing varies is only compared with others.
         if not each["model"] or (len(each["model"]) == 1 < len(models) and not each["vary"]):

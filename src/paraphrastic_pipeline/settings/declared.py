@@ -10,7 +10,7 @@ import dataclasses
 import inspect
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from types import NoneType, UnionType
@@ -28,7 +28,15 @@ _LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Overrides:
-    """A mapping with some settings of a section, which count in place of the section's own."""
+    """A mapping with some settings of a section, which count in place of the section's own; `only` these."""
+
+    section: Callable[[], type]
+    only: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Also:
+    """A configuration may have such a section in place of the value, by which the check replaces it."""
 
     section: type
 
@@ -56,14 +64,26 @@ def by_recipe(*, paper: Any, best: Any, transformer: Any, original: Any = datacl
     return dataclasses.field(metadata={"recipes": recipes, "original": paper})
 
 
+def internal(default: Any) -> Any:
+    """What is found out about a configuration, and is no setting of it."""
+    return dataclasses.field(default_factory=default, metadata={"internal": True})
+
+
 def derived(original: Any = dataclasses.MISSING) -> Any:
     """A setting whose default follows from others, so that a configuration may leave it out."""
     about = {} if original is dataclasses.MISSING else {"original": original}
     return dataclasses.field(default=None, metadata={"derived": True, **about})
 
 
+def from_global() -> Any:
+    """A setting of a definition whose default is the global one of the same name."""
+    return dataclasses.field(metadata={"derived": True})
+
+
 @dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(setting, by_recipe, derived)
+    frozen_default=True,
+    kw_only_default=True,
+    field_specifiers=(setting, by_recipe, derived, internal, from_global),
 )
 def section(kind: type[T]) -> type[T]:
     """Make a class a section of the configuration; its fields are the settings."""
@@ -123,7 +143,8 @@ def schema_of(kind: Any, *, documented: bool = False) -> Json:
     origin, arguments = get_origin(base), get_args(base)
     if any(isinstance(limit, Overrides) for limit in limits):
         (limit,) = limits
-        return {**schema_of(limit.section, documented=documented), "fill": False, "required": []}
+        rule = _schema_of_section(limit.section(), documented=documented, only=limit.only)
+        return {**rule, "fill": False, "required": []}
     if origin in (Union, UnionType):
         return _union([schema_of(each, documented=documented) for each in arguments])
     if origin is Literal:
@@ -146,7 +167,10 @@ def schema_of(kind: Any, *, documented: bool = False) -> Json:
             "additionalProperties": values,
         }
     for limit in limits:
-        found |= _limit(limit, found["type"])
+        if isinstance(limit, Also):
+            found = _union([found, schema_of(limit.section, documented=documented)])
+        else:
+            found |= _limit(limit, found["type"])
     return found
 
 
@@ -178,10 +202,12 @@ def _limit(limit: Any, kind: str) -> Json:
     raise TypeError(f"{limit} has no form in JSON Schema")
 
 
-def _schema_of_section(kind: type, *, documented: bool) -> Json:
+def _schema_of_section(kind: type, *, documented: bool, only: Sequence[str] = ()) -> Json:
     hints, rules, required = hints_of(kind), {}, []
     texts = meanings(kind) if documented else {}
     for each in dataclasses.fields(kind):
+        if "internal" in each.metadata or (only and each.name not in only):
+            continue
         rule = schema_of(hints[each.name], documented=documented)
         if each.default_factory is not dataclasses.MISSING:
             default = each.default_factory

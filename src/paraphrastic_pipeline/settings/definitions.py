@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from itertools import product
-from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.settings.declared import recipe_values
-from paraphrastic_pipeline.settings.sections.configuration import ModelSections
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
+from paraphrastic_pipeline.settings.sections.corpora import Mined, MiningEncoder
 from paraphrastic_pipeline.settings.sections.training import Hyperparameters, Training
 
 # A section of the configuration and a name within it.
@@ -25,7 +24,7 @@ WATCHING = {each.name for each in fields(Training)} - {each.name for each in fie
 RECIPES: Mapping[str, Json] = {
     recipe: recipe_values(Hyperparameters, recipe) for recipe in ("paper", "best", "transformer")
 }
-# The filters of the papers' code, which replace the schema's defaults if the whole configuration has the
+# The filters of the papers' code, which replace the defaults if the whole configuration has the
 # recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
 SELECTION_OF_PAPER: Json = {
     "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
@@ -42,48 +41,34 @@ TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def recipe_of(section: Mapping[str, Any]) -> str:
+def recipe_of(section: Json) -> str:
     """The recipe of a definition or of the whole configuration, whose `recipe` may be null."""
     own: str | None = section["recipe"]
     return own or ("transformer" if section["encoder"]["transformer"] else "best")
 
 
-def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
-    """Training settings of every run of a model's sweep, by run name."""
-    definition = config["definitions"][model]
-    return {
-        f"dropout-{dropout}-megabatch-{megabatch}": {
-            **{key: value for key, value in definition["training"].items() if key not in WATCHING},
-            "dropout": float(dropout),
-            "megabatch": megabatch,
-            "seed": definition.get("seed", config["seed"]),
-        }
-        for dropout, megabatch in product(definition["sweep"]["dropout"], definition["sweep"]["megabatch"])
-    }
-
-
 def corpus_pairs(
-    definition: Mapping[str, Any], datasets: Mapping[str, Dataset]
+    definition: Definition | Mined, datasets: Mapping[str, Dataset]
 ) -> list[tuple[str, tuple[str, str]]]:
     """A definition's corpora with the languages of their sides; for paraphrases, the same one twice.
 
     A corpus is repeated if it has several pairs of the definition's languages.
     """
-    corpora = definition["corpora"]
+    corpora = definition.corpora
     return [(name, pair) for name in corpora for pair in pairs_of(definition, name, datasets)]
 
 
 def pairs_of(
-    definition: Mapping[str, Any], name: str, datasets: Mapping[str, Dataset]
+    definition: Definition | Mined, name: str, datasets: Mapping[str, Dataset]
 ) -> list[tuple[str, str]]:
     """The pairs of languages that a definition takes from a corpus.
 
     Raises:
         InputError: the corpus has nothing in the definition's languages.
     """
-    if file := definition["files"].get(name):
-        return [(file["languages"][0], file["languages"][-1])]
-    return datasets[name].pairs_among(definition["languages"])
+    if file := definition.files.get(name):
+        return [(file.languages[0], file.languages[-1])]
+    return datasets[name].pairs_among(definition.languages)
 
 
 def selection_kind(pair: Sequence[str]) -> str:
@@ -91,78 +76,77 @@ def selection_kind(pair: Sequence[str]) -> str:
     return "bitext" if len(set(pair)) > 1 else "paraphrase"
 
 
-def is_trained(definition: Mapping[str, Any]) -> bool:
-    """Whether a model is trained at all."""
-    return bool(definition["training"]["epochs"] > 0)
-
-
 def undefined(model: str, definitions: Iterable[str]) -> str:
     """The message about a model that has no definition."""
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
 
 
-def study_model_errors(study: str, lacking: str, config: Mapping[str, Any]) -> Iterator[str]:
+def study_model_errors(study: str, lacking: str, config: Configuration) -> Iterator[str]:
     """Errors in the model that a study names, which must have corpora; otherwise it has `lacking`."""
-    model, definitions = config[study]["model"], config["definitions"]
+    model, definitions = getattr(config, study).model, config.definitions
     if model not in definitions:
         yield f"{study}.model: {undefined(model, definitions)}"
-    elif definitions[model]["dataset"] is not None:
+    elif definitions[model].dataset is not None:
         yield f"{study}.model: {model!r} has {lacking}, but a dataset"
 
 
-def mining_system(mined: Mapping[str, Any]) -> str:
-    """The system that mines a corpus, in the form that `systems.open_system` accepts."""
-    encoder = mined["encoder"]
+def mining_system(encoder: str | MiningEncoder) -> str:
+    """The system that an encoder of mined corpora is, in the form that `systems.open_system` accepts."""
     if isinstance(encoder, str):
         return f"results/models/{encoder}"
-    return str(encoder.get("path") or encoder["sentence_transformers"])
+    return encoder.path or encoder.sentence_transformers or ""
 
 
-def mined_datasets(config: Mapping[str, Any], datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
+def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """The mined corpora of a configuration as data sets; the version of each names what it is mined from."""
     found = {}
-    for name, mined in config["mined"].items():
-        source, language = mined["languages"]
-        bitexts = [f"{each} {datasets[each].version}" for each in mined["corpora"] if each in datasets]
+    for name, mined in config.mined.items():
+        source, language = mined.languages
+        bitexts = [f"{each} {datasets[each].version}" for each in mined.corpora if each in datasets]
         # Having neither or both of them is an error that is reported later.
         how = "by nothing"
-        if translator := mined["translator"]:
-            how = f"translated by {translator['model']} with a beam of {translator['beam']}"
-        elif encoder := mined["encoder"]:
-            system = encoder if isinstance(encoder, str) else mining_system(mined)
-            how = f"by the encoder {system} at {mined['min_similarity']}"
+        if translator := mined.translator:
+            how = f"translated by {translator.model} with a beam of {translator.beam}"
+        elif encoder := mined.encoder:
+            system = encoder if isinstance(encoder, str) else mining_system(encoder)
+            how = f"by the encoder {system} at {mined.min_similarity}"
         version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
         file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
         found[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
     return found
 
 
-def definitions_needed(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def definitions_needed(config: Configuration) -> list[Definition | Mined]:
     """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
-    waiting: list[Key] = [("definitions", model) for model in config["models"]]
-    found: dict[Key, Mapping[str, Any]] = {}
+    waiting: list[Key] = [("definitions", model) for model in config.models]
+    found: dict[Key, Definition | Mined] = {}
     while waiting:
-        section, name = key = waiting.pop()
+        key = waiting.pop()
         if key not in found:
-            found[key] = config[section][name]
+            found[key] = _entry(config, key)
             waiting += _needs(config, key)
     return list(found.values())
 
 
-def _needs(config: Mapping[str, Any], key: Key) -> list[Key]:
-    """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
+def _entry(config: Configuration, key: Key) -> Definition | Mined:
     section, name = key
-    entry = config[section][name]
-    if section == "definitions":
-        teacher = entry["training"]["distil"]
-        taught = [("definitions", teacher)] if teacher in config["definitions"] else []
-        return [*taught, *(("mined", corpus) for corpus in entry["corpora"] if corpus in config["mined"])]
-    encoder = entry["encoder"]
-    known = isinstance(encoder, str) and encoder in config["definitions"]
-    return [("definitions", encoder)] if known else []
+    return config.definitions[name] if section == "definitions" else config.mined[name]
 
 
-def way(config: Mapping[str, Any], start: Key, goal: Key) -> list[Key] | None:
+def _needs(config: Configuration, key: Key) -> list[Key]:
+    """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
+    entry = _entry(config, key)
+    if isinstance(entry, Definition):
+        teacher = entry.training.distil
+        taught = [("definitions", teacher)] if teacher and teacher in config.definitions else []
+        return [*taught, *(("mined", corpus) for corpus in entry.corpora if corpus in config.mined)]
+    encoder = entry.encoder
+    if isinstance(encoder, str) and encoder in config.definitions:
+        return [("definitions", encoder)]
+    return []
+
+
+def way(config: Configuration, start: Key, goal: Key) -> list[Key] | None:
     """The shortest path along needs from `start` to `goal`, both included; None if there is none."""
     ways, seen = [[start]], {start}
     while ways:

@@ -18,12 +18,13 @@ from paraphrastic.base.files import Json, read_json, sha256, write_json
 from paraphrastic.base.hub_names import hub_name, place_fault
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, members_error
 from paraphrastic_pipeline.registry.opus import OpusCorpus, read_list
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.corpora import Mined, OriginalDataset
 
 # Kinds of single-file corpora, by the endings of their names.
 ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
 DIGESTS = Path("resources/files")
-# Training data of the original code, which a definition may have instead of corpora.
-DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
 # Names of folders that the pipeline makes of a default name must not be too long for a file system.
 _LONGEST = 100
@@ -148,37 +149,38 @@ def place_errors(key: str, place: str) -> Iterator[str]:
         yield f"{key}: {place!r} {fault}"
 
 
-def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:
+def dataset_versions(model: str, files: OriginalDataset) -> dict[str, str]:
     """Digests of the files of `dataset`, by file name, as versions of the results made from them."""
     return {
-        Path(files[name]).name: f"sha256:{_digest(f'{model}-{name}', Path(files[name]))}"
-        for name in DATASET_FILES
+        Path(path).name: f"sha256:{_digest(f'{model}-{name}', Path(path))}"
+        for name, path in as_json(files).items()
     }
 
 
-def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
+def named_datasets(config: Configuration, registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """Data sets that a checked configuration names outside the registry.
 
     The version of a file is its digest, so that results are rebuilt when its content changes.
     """
     datasets: dict[str, Dataset] = {}
-    for definition in (*config["definitions"].values(), *config["mined"].values()):
-        for name, entry in definition["files"].items():
-            path, languages = Path(entry["path"]), tuple(entry["languages"])
-            version, members = f"sha256:{_digest(name, path)}", tuple(entry["columns"])
+    definitions: list[Definition | Mined] = [*config.definitions.values(), *config.mined.values()]
+    for definition in definitions:
+        for name, entry in definition.files.items():
+            path, languages = Path(entry.path), tuple(entry.languages)
+            version, members = f"sha256:{_digest(name, path)}", tuple(map(str, entry.columns))
             file = RemoteFile(
-                name, path.name, languages, (), members=members, version=version, path=entry["path"]
+                name, path.name, languages, (), members=members, version=version, path=entry.path
             )
-            _add(datasets, entry["kind"], file)
-        for corpus in opus_corpora(definition, {*registry, *config["mined"]}):
+            _add(datasets, entry.kind, file)
+        for corpus in opus_corpora(definition, {*registry, *config.mined}):
             _add(datasets, "opus", corpus.file())
     return datasets
 
 
-def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[OpusCorpus]:
+def opus_corpora(definition: Definition | Mined, others: Iterable[str]) -> list[OpusCorpus]:
     """OPUS's entries for the corpora of a checked definition that are neither files nor among `others`."""
-    names = [name for name in definition["corpora"] if name not in {*definition["files"], *others}]
-    lists = [read_list(pair) or {} for pair in combinations(definition["languages"], 2) if names]
+    names = [name for name in definition.corpora if name not in {*definition.files, *others}]
+    lists = [read_list(pair) or {} for pair in combinations(definition.languages, 2) if names]
     return [listed[name] for name in names for listed in lists if name in listed]
 
 

@@ -5,13 +5,14 @@ They become ordinary definitions, so the same Snakemake rules build them.
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies
+from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import undefined
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 
 # The settings that determine training data and vocabularies.
 _DATA = (
@@ -28,30 +29,31 @@ class Variant(NamedTuple):
     name: str
 
 
-def shared_models(entry: Mapping[str, Any]) -> list[str]:
-    """The definitions of a study, which `model` gives as one name or as several."""
-    return [entry["model"]] if isinstance(entry["model"], str) else list(entry["model"])
+def shared_models(model: str | Sequence[str]) -> list[str]:
+    """The definitions of a study, whose `model` is one name or several."""
+    return [model] if isinstance(model, str) else list(model)
 
 
-def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Variant]:
+def variants(study: str, model: str | Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
     """The models of a study by their names: each definition with all combinations of the varied values.
 
     If nothing is varied, they are the definitions themselves, and the name of a setting is that of its model.
 
     Args:
         study: the study's name.
-        entry: its `model`, one or several definitions, and `vary`, which maps the path of a setting in a
-            definition, such as `sweep.megabatch`, to its values: a list, or a mapping with a name for each.
+        model: one or several definitions.
+        vary: maps the path of a setting in a definition, such as `sweep.megabatch`, to its values: a list, or
+            a mapping with a name for each.
     """
-    if not entry["vary"]:
-        return {model: Variant(model, {}, model) for model in shared_models(entry)}
-    combinations = list(product(*(_named(path, values) for path, values in entry["vary"].items())))
+    if not vary:
+        return {each: Variant(each, {}, each) for each in shared_models(model)}
+    combinations = list(product(*(_named(path, values) for path, values in vary.items())))
     found = {}
-    for model in shared_models(entry):
+    for each in shared_models(model):
         for number, combination in enumerate(combinations, start=1):
             settings = {path: value for path, _, value in combination}
             name = ", ".join(name for _, name, _ in combination)
-            found[f"{model}-{study}-{number}"] = Variant(model, settings, name)
+            found[f"{each}-{study}-{number}"] = Variant(each, settings, name)
     return found
 
 
@@ -73,15 +75,15 @@ def prefixed_name(model: str) -> str:
     return f"{model}-prefixed"
 
 
-def seed_names(model: str, definition: Mapping[str, Any]) -> list[str]:
+def seed_names(model: str, seeds: int) -> list[str]:
     """Names of a model's training runs; the first is the model itself."""
-    return [model, *(f"{model}-seed-{number}" for number in range(2, definition.get("seeds", 1) + 1))]
+    return [model, *(f"{model}-seed-{number}" for number in range(2, seeds + 1))]
 
 
-def seed_runs(config: Mapping[str, Any], system: str) -> list[str]:
+def seed_runs(config: Configuration, system: str) -> list[str]:
     """The training runs of a system; only the system itself if it is untrained or not a model."""
-    definition = config["definitions"].get(system)
-    return [system] if definition is None else seed_names(system, definition)
+    definition = config.definitions.get(system)
+    return [system] if definition is None else seed_names(system, definition.seeds)
 
 
 def add_models(config: Json) -> Iterator[str]:
@@ -92,7 +94,7 @@ def add_models(config: Json) -> Iterator[str]:
     before, but have their own parameters.
     """
     for study, entry in config["studies"].items():
-        models = shared_models(entry)
+        models = shared_models(entry["model"])
         if unknown := [model for model in models if model not in config["definitions"]]:
             yield f"studies.{study}.model: {undefined(unknown[0], config['definitions'])}"
             continue
@@ -101,7 +103,7 @@ def add_models(config: Json) -> Iterator[str]:
             if len(models) == 1:
                 yield f"studies.{study}.vary: is missing, so {models[0]!r} would be compared with nothing"
             continue
-        for name, (model, settings, _) in variants(study, entry).items():
+        for name, (model, settings, _) in variants(study, entry["model"], entry["vary"]).items():
             yield from _add(config, model, name, settings, f"studies.{study}", "the study")
     choice = config["language_choice"]
     for number, model in enumerate(choice["models"]):
@@ -115,7 +117,7 @@ def add_models(config: Json) -> Iterator[str]:
             config["definitions"][name].pop("published_as", None)
     for model, definition in list(config["definitions"].items()):
         first = definition.get("seed", config["seed"])
-        for number, name in enumerate(seed_names(model, definition)[1:], start=1):
+        for number, name in enumerate(seed_names(model, definition.get("seeds", 1))[1:], start=1):
             settings = {"seed": first + number, "seeds": 1}
             yield from _add(config, model, name, settings, f"definitions.{model}.seeds", "that")
 
@@ -143,23 +145,22 @@ def _set(definition: Json, path: str, value: Any) -> None:
     section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
 
 
-def data_models(config: Mapping[str, Any]) -> dict[str, str]:
+def data_models(config: Configuration) -> dict[str, str]:
     """For each model, the model whose training data and vocabularies it uses.
 
     It is the first one with the same data settings, among the models to build and then among all definitions.
     A study's definition therefore never takes over the data of a model.
     """
     first: dict[str, str] = {}
-    definitions = config["definitions"]
-    order = dict.fromkeys([*config["models"], *definitions])
-    return {model: first.setdefault(_digest(definitions[model]), model) for model in order}
+    order = dict.fromkeys([*config.models, *config.definitions])
+    return {model: first.setdefault(_digest(config.definitions[model]), model) for model in order}
 
 
-def _digest(definition: Json) -> str:
-    data = {key: definition[key] for key in _DATA}
-    if definition["vocabulary"]["only_initial_vectors"]:
-        data["initial_vectors"] = definition["training"]["initial_vectors"]
-    architecture = architecture_of(definition)
+def _digest(definition: Definition) -> str:
+    data = {key: as_json(getattr(definition, key)) for key in _DATA}
+    if definition.vocabulary.only_initial_vectors:
+        data["initial_vectors"] = definition.training.initial_vectors
+    architecture = definition.architecture
     if transformer := architecture.transformer:
         data["tokens"] = [transformer.place, transformer.max_tokens]
-    return json.dumps([data, vocabularies(definition), architecture.tables], sort_keys=True)
+    return json.dumps([data, definition.vocabularies, architecture.tables], sort_keys=True)

@@ -1,17 +1,19 @@
 """Errors in a configuration that its schema cannot find, each on one line with the path of the key."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import OpusCorpus, list_command, read_list
-from paraphrastic_pipeline.settings.architecture import architecture_of
 from paraphrastic_pipeline.settings.comparison import comparison_errors
+from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
     WATCHING,
@@ -23,72 +25,82 @@ from paraphrastic_pipeline.settings.definitions import (
 )
 from paraphrastic_pipeline.settings.encoders import architecture_errors
 from paraphrastic_pipeline.settings.local_files import (
-    DATASET_FILES,
     looks_like_a_path,
     path_errors,
     place_errors,
 )
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.corpora import Mined
+from paraphrastic_pipeline.settings.sections.evaluation import Bucc, Tatoeba
+from paraphrastic_pipeline.settings.sections.names import Measure
+from paraphrastic_pipeline.settings.sections.selection import (
+    BitextSelection,
+    LengthFilter,
+    ParaphraseSelection,
+    Rank,
+    Span,
+)
 from paraphrastic_pipeline.settings.systems import name_errors, published_errors, system_errors
 
-Settings = Mapping[str, Any]
 Registry = Mapping[str, Dataset]
 
 # Scores by which a filter study can rank pairs.
-MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
+MEASURES = get_args(Measure)
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 VECTOR_KINDS = ("vectors", "file")
 
 
-def semantic_errors(config: Settings, written: Settings, registry: Registry) -> Iterator[str]:
+def semantic_errors(config: Configuration, written: Mapping[str, Json], registry: Registry) -> Iterator[str]:
     """Errors in a completed configuration; `written` holds the definitions before completion."""
-    mirror = config["mirror"]
+    mirror = config.mirror
     if mirror is not None and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
         yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
-    for model in config["models"]:
+    for model in config.models:
         if model not in written:
             yield f"models: {undefined(model, written)}"
-    yield from _dataset_errors("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
-    yield from _dataset_errors("word_vectors", config["word_vectors"], registry, VECTOR_KINDS)
-    yield from _idf_errors("statistics.idf", config["statistics"]["idf"], registry)
-    for name, mined in config["mined"].items():
+    yield from _dataset_errors("language_id", config.language_id, registry, LANGUAGE_ID_KINDS)
+    yield from _dataset_errors("word_vectors", config.word_vectors, registry, VECTOR_KINDS)
+    yield from _idf_errors("statistics.idf", config.statistics.idf, registry)
+    for name, mined in config.mined.items():
         yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror, bitext=True)
         yield from _mining_encoder_errors(name, config)
-    if config["filter_study"]["model"] is not None:
+    if config.filter_study.model is not None:
         yield from _filter_study_errors(config, registry)
-    if config["negatives"]["model"] is not None:
+    if config.negatives.model is not None:
         yield from _negatives_errors(config)
-    if config["inspection"]["model"] is not None:
+    if config.inspection.model is not None:
         yield from _inspection_errors(config)
     yield from comparison_errors(config)
     yield from _groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
     yield from _testset_errors(config, registry)
-    for name, system in config["systems"].items():
+    for name, system in config.systems.items():
         yield from system_errors(f"systems.{name}", system)
     yield from name_errors(config)
     yield from published_errors(config)
-    for model, definition in config["definitions"].items():
+    for model, definition in config.definitions.items():
         # An error in a global section shows up in every definition, so report it under that section.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         yield from _data_errors(f"definitions.{model}", definition)
         yield from _corpora_errors(f"definitions.{model}.corpora", definition, registry, mirror)
         yield from architecture_errors(path, definition)
-        training, at = definition["training"], path["training"]
-        if training["weight_decay"] > 0 and training["optimizer"] != "adamw":
-            yield f"{at}.weight_decay: is for the optimizer adamw, not for {training['optimizer']}"
+        training, at = definition.training, path["training"]
+        if training.weight_decay > 0 and training.optimizer != "adamw":
+            yield f"{at}.weight_decay: is for the optimizer adamw, not for {training.optimizer}"
         yield from _teacher_errors(model, f"{at}.distil", definition, config)
-        vectors = training["initial_vectors"]
+        vectors = training.initial_vectors
         yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for key in ("max_pairs", "weights"):
-            of_corpus, own = definition[key], written[model].get(key, {})
+            of_corpus: Mapping[str, float | None] = getattr(definition, key)
+            own = written[model].get(key, {})
             for name in of_corpus:
                 yield from _dataset_errors(path[key], name, registry, CORPUS_KINDS)
             # A further configuration file can change the corpora, and then only take back a value by null.
             stated = {name for name in own if of_corpus.get(name) is not None} & set(registry)
-            for name in sorted(stated - set(definition["corpora"])):
+            for name in sorted(stated - set(definition.corpora)):
                 yield f"{path[key]}: {name!r} is not one of this model's corpora"
         yield from _selection_errors(path["selection"], definition, config, registry)
-        if architecture_of(definition).separate and len(definition["languages"]) == 2:
+        if definition.architecture.separate and len(definition.languages) == 2:
             for name in _corpora_of_kind("paraphrase", definition, registry):
                 why = "has paraphrases, which suit only models whose languages share everything"
                 yield f"definitions.{model}.corpora: {name!r} {why}"
@@ -114,36 +126,36 @@ def _dataset_errors(
         yield f"{key}: {name!r} is of kind {registry[name].kind!r}, not {' or '.join(kinds)}"
 
 
-def _data_errors(key: str, definition: Settings) -> Iterator[str]:
+def _data_errors(key: str, definition: Definition) -> Iterator[str]:
     """Errors in a definition's `dataset`, or its lack of both corpora and `dataset`."""
-    files = definition["dataset"]
+    files = definition.dataset
     if files is None:
-        if not definition["corpora"]:
+        if not definition.corpora:
             yield f"{key}.corpora: is missing"
         return
-    if definition["corpora"]:
+    if definition.corpora:
         yield f"{key}.dataset: cannot be given together with corpora; remove one of them"
-    for name in DATASET_FILES:
-        yield from path_errors(f"{key}.dataset.{name}", files[name])
-    architecture = architecture_of(definition)
+    for name, path in as_json(files).items():
+        yield from path_errors(f"{key}.dataset.{name}", path)
+    architecture = definition.architecture
     if architecture.units != ("subword",) or architecture.separate:
         yield f"{key}.dataset: holds subwords that the languages share, not those of {architecture.name}"
 
 
 def _corpora_errors(
-    path: str, definition: Settings, registry: Registry, mirror: str | None, *, bitext: bool = False
+    path: str, definition: Definition | Mined, registry: Registry, mirror: str | None, *, bitext: bool = False
 ) -> Iterator[str]:
     """Errors in corpora that a definition names, which must all have translations if `bitext` is set."""
-    lists = {pair: read_list(pair) for pair in combinations(definition["languages"], 2)}
+    lists = {pair: read_list(pair) for pair in combinations(definition.languages, 2)}
     listed = {name: corpus for each in lists.values() for name, corpus in (each or {}).items()}
     unlisted = next((pair for pair, each in lists.items() if each is None), None)
-    for name in definition["corpora"]:
+    for name in definition.corpora:
         errors = list(_dataset_errors(path, name, registry, CORPUS_KINDS, listed))
         in_opus = name not in registry or registry[name].kind == "opus"
         if not errors:
             try:
                 if bitext:
-                    registry[name].select(tuple(definition["languages"]))
+                    registry[name].select(tuple(definition.languages))
                 pairs_of(definition, name, registry)
                 # Which pairs of languages such a corpus has is known only if all of OPUS's lists are there.
                 if not (unlisted and name in listed and listed[name].file() in registry[name].files):
@@ -161,19 +173,18 @@ def _corpora_errors(
         yield from (error + hint for error in errors)
 
 
-def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
+def _mining_encoder_errors(name: str, config: Configuration) -> Iterator[str]:
     """Errors in the encoder of a mined corpus."""
-    mined, definitions = config["mined"][name], config["definitions"]
-    encoder, at = mined["encoder"], f"mined.{name}.encoder"
-    if (encoder is None) == (mined["translator"] is None):
+    mined, definitions = config.mined[name], config.definitions
+    encoder, at = mined.encoder, f"mined.{name}.encoder"
+    if (encoder is None) == (mined.translator is None):
         yield f"mined.{name}: needs either an encoder or a translator"
-    elif encoder is None:
-        yield from place_errors(f"mined.{name}.translator.model", mined["translator"]["model"])
+    elif mined.translator:
+        yield from place_errors(f"mined.{name}.translator.model", mined.translator.model)
     elif not isinstance(encoder, str):
-        if "path" in encoder:
-            yield from path_errors(f"{at}.path", encoder["path"], folder=True)
-        else:
-            yield from place_errors(f"{at}.sentence_transformers", encoder["sentence_transformers"])
+        for key, place in as_json(encoder).items():
+            errors = path_errors(f"{at}.path", place, folder=True) if key == "path" else None
+            yield from errors or place_errors(f"{at}.{key}", place)
     elif encoder not in definitions:
         others = "other models are given as {path: …} or {sentence_transformers: …}"
         hint = did_you_mean(encoder, definitions, otherwise=others)
@@ -181,57 +192,63 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     elif needs := way(config, ("definitions", encoder), ("mined", name)):
         told = " needs ".join(each for _, each in needs)
         yield f"{at}: {encoder!r} depends on the corpus that it is meant to mine: {told}"
-    elif unknown := [code for code in mined["languages"] if code not in definitions[encoder]["languages"]]:
-        known = " and ".join(definitions[encoder]["languages"])
+    elif unknown := [code for code in mined.languages if code not in definitions[encoder].languages]:
+        known = " and ".join(definitions[encoder].languages)
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
 
 
-def _teacher_errors(model: str, path: str, definition: Settings, config: Settings) -> Iterator[str]:
+def _teacher_errors(model: str, path: str, definition: Definition, config: Configuration) -> Iterator[str]:
     """Errors in the teacher of a definition."""
-    teacher, loss = definition["training"]["distil"], definition["training"]["loss"]
+    teacher, loss = definition.training.distil, definition.training.loss
     if (teacher is None) != (loss != "cosines"):
         yield f"{path}: a teacher and the loss cosines need each other; they are {teacher!r} and {loss}"
     if teacher is None:
         return
-    if teacher not in config["systems"] and teacher not in config["definitions"]:
-        known = [*config["systems"], *config["definitions"]]
+    if teacher not in config.systems and teacher not in config.definitions:
+        known = [*config.systems, *config.definitions]
         hint = did_you_mean(teacher, known, otherwise="others are named under systems first")
         yield f"{path}: {teacher!r} is neither a definition nor one of systems{hint}"
-    elif teacher in config["definitions"] and way(config, ("definitions", teacher), ("definitions", model)):
+    elif teacher in config.definitions and way(config, ("definitions", teacher), ("definitions", model)):
         yield f"{path}: {teacher!r} cannot teach {model!r}, because it depends on it"
-    if definition["encoder"]["transformer"] is not None:
+    if definition.encoder.transformer is not None:
         yield f"{path}: is for averages and LSTMs, not for a transformer"
-    if definition["dataset"] is not None:
+    if definition.dataset is not None:
         yield f"{path}: needs sentences to embed, but {model!r} has a dataset"
     for section in ("comparison", "filter_study"):
-        if config[section]["model"] == model:
+        if getattr(config, section).model == model:
             yield f"{section}.model: {model!r} learns from a teacher, so its trainings cannot be compared"
 
 
-def _selection_errors(path: str, definition: Settings, config: Settings, registry: Registry) -> Iterator[str]:
-    for kind, thresholds in definition["selection"].items():
-        for name, allowed in thresholds.items():
-            if allowed and "max" in allowed and allowed["min"] > allowed["max"]:
-                yield f"{path}.{kind}.{name}: min {allowed['min']} is more than max {allowed['max']}"
+def _selection_errors(
+    path: str, definition: Definition, config: Configuration, registry: Registry
+) -> Iterator[str]:
+    for kind in ("bitext", "paraphrase"):
+        filters: BitextSelection = getattr(definition.selection, kind)
+        for each in fields(filters):
+            allowed = getattr(filters, each.name)
+            if isinstance(allowed, LengthFilter | Span | Rank) and allowed.min > allowed.max:
+                yield f"{path}.{kind}.{each.name}: min {allowed.min} is more than max {allowed.max}"
         if not (corpora := _corpora_of_kind(kind, definition, registry)):
             continue
-        if thresholds["language"]:
-            yield from _language_errors(f"{path}.{kind}.language", definition["languages"], config, registry)
-        if thresholds.get("paraphrase_score"):
+        if filters.language:
+            yield from _language_errors(f"{path}.{kind}.language", definition.languages, config, registry)
+        if not isinstance(filters, ParaphraseSelection):
+            continue
+        if filters.paraphrase_score:
             at = f"{path}.{kind}.paraphrase_score"
             yield from _score_errors(at, "paraphrase_score", corpora, config, registry)
-        rank = thresholds.get("rank")
-        if rank and rank["min"] == rank["max"]:
-            yield f"{path}.{kind}.rank: no pair has a rank from {rank['min']} to {rank['max']}"
-        if rank and rank["by"] != "trigram_overlap":
-            yield from _score_errors(f"{path}.{kind}.rank.by", rank["by"], corpora, config, registry)
+        rank = filters.rank
+        if rank and rank.min == rank.max:
+            yield f"{path}.{kind}.rank: no pair has a rank from {rank.min} to {rank.max}"
+        if rank and rank.by != "trigram_overlap":
+            yield from _score_errors(f"{path}.{kind}.rank.by", rank.by, corpora, config, registry)
 
 
 def _language_errors(
-    key: str, languages: Iterable[str], config: Settings, registry: Registry
+    key: str, languages: Iterable[str], config: Configuration, registry: Registry
 ) -> Iterator[str]:
     """Errors in a filter by language, for which there has to be an identifier that knows the languages."""
-    name = config["language_id"]
+    name = config.language_id
     if name is None:
         yield f"{key}: needs language_id, which is null"
     elif name in registry and registry[name].kind == "fasttext":
@@ -243,44 +260,45 @@ def _language_errors(
                 )
 
 
-def _corpora_of_kind(kind: str, definition: Settings, registry: Registry) -> list[str]:
+def _corpora_of_kind(kind: str, definition: Definition, registry: Registry) -> list[str]:
     """The corpora that this section of the selection applies to."""
     found = []
-    for name in definition["corpora"]:
+    for name in definition.corpora:
+        pairs: Sequence[Sequence[str]]
         try:
             pairs = pairs_of(definition, name, registry)
         except (KeyError, InputError):
             # Such a corpus is an error that is reported under `corpora`.
-            pairs = [definition["languages"]]
+            pairs = [definition.languages]
         found += [name for pair in pairs if selection_kind(pair) == kind]
     return found
 
 
-def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
-    study, definitions = config["filter_study"], config["definitions"]
-    model = study["model"]
+def _filter_study_errors(config: Configuration, registry: Registry) -> Iterator[str]:
+    study, definitions = config.filter_study, config.definitions
+    model = study.model
     yield from study_model_errors("filter_study", "no corpora to rank", config)
-    if model not in definitions:
+    if model is None or model not in definitions:
         return
-    for key in sorted(set(study["training"]) & set(WATCHING)):
+    for key in sorted(set(study.training) & set(WATCHING)):
         yield f"filter_study.training.{key}: the study uses the model's own value; remove this key"
     definition = definitions[model]
-    if "initial_vectors" in study["training"]:
+    if "initial_vectors" in study.training:
         yield "filter_study.training.initial_vectors: the study uses those of the model; remove this key"
-    if study["training"]:
+    if study.training:
         path = {key: f"definitions.{model}.{key}" for key in OVERRIDABLE} | {
             "training": "filter_study.training"
         }
         # The model's own errors are reported under its definition.
         if not any(architecture_errors(path, definition)):
-            training = {**definition["training"], **study["training"]}
-            yield from architecture_errors(path, {**definition, "training": training})
-    if len(definition["languages"]) > 1:
+            training = replace(definition.training, **study.training)
+            yield from architecture_errors(path, replace(definition, training=training))
+    if len(definition.languages) > 1:
         yield f"filter_study.model: {model!r} is a model of bitext; a model of paraphrases is needed"
         return
     for score in ("translation_score", "paraphrase_score"):
-        if score in study["rank_by"]:
-            yield from _score_errors("filter_study.rank_by", score, definition["corpora"], config, registry)
+        if score in study.rank_by:
+            yield from _score_errors("filter_study.rank_by", score, definition.corpora, config, registry)
 
 
 def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
@@ -292,39 +310,39 @@ def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]
             yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
 
 
-def _negatives_errors(config: Settings) -> Iterator[str]:
-    negatives, definitions = config["negatives"], config["definitions"]
+def _negatives_errors(config: Configuration) -> Iterator[str]:
+    negatives, definitions = config.negatives, config.definitions
     yield from study_model_errors("negatives", "no pairs of sentences to look in", config)
-    if negatives["model"] in definitions:
-        pairs = min(negatives["megabatch"]) * definitions[negatives["model"]]["training"]["batch_size"]
-        if len(negatives["sentences"] or ()) > pairs:
+    if negatives.model and negatives.model in definitions:
+        pairs = min(negatives.megabatch) * definitions[negatives.model].training.batch_size
+        if len(negatives.sentences or ()) > pairs:
             yield f"negatives.sentences: do not fit into the smallest mega-batch, which has {pairs} pairs"
 
 
-def _inspection_errors(config: Settings) -> Iterator[str]:
-    model, definitions = config["inspection"]["model"], config["definitions"]
+def _inspection_errors(config: Configuration) -> Iterator[str]:
+    model, definitions = config.inspection.model, config.definitions
     yield from study_model_errors("inspection", "no sentences to look at", config)
-    if model in definitions:
-        architecture = architecture_of(definitions[model])
+    if model and model in definitions:
+        architecture = definitions[model].architecture
         if not architecture.averaged or architecture.separate:
             yield f"inspection.model: {model!r} is not a single average"
 
 
-def _groups_errors(config: Settings, registry: Registry) -> Iterator[str]:
-    for name in config["pairs_per_group"]:
+def _groups_errors(config: Configuration, registry: Registry) -> Iterator[str]:
+    for name in config.pairs_per_group:
         yield from _dataset_errors("pairs_per_group", name, registry, ("groups",))
 
 
 def _score_errors(
-    path: str, score: str, corpora: Iterable[str], config: Settings, registry: Registry
+    path: str, score: str, corpora: Iterable[str], config: Configuration, registry: Registry
 ) -> Iterator[str]:
     """Errors for corpora that lack a score and get none from word vectors."""
     measured = score == "paraphrase_score"
-    if measured and config["word_vectors"] is not None:
+    if measured and config.word_vectors is not None:
         return
     for name in corpora:
         kind = KINDS.get(registry[name].kind) if name in registry else None
-        translated = name in config["mined"] and config["mined"][name]["translator"]
+        translated = name in config.mined and config.mined[name].translator
         if score == "translation_score" and translated:
             continue
         if name in registry and not (kind and score in kind.scores):
@@ -332,14 +350,14 @@ def _score_errors(
             yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own{why}"
 
 
-def _language_choice_errors(config: Settings, registry: Registry) -> Iterator[str]:
-    study = config["language_choice"]
-    yield from _dataset_errors("language_choice.uriel", study["uriel"], registry, ("uriel",))
+def _language_choice_errors(config: Configuration, registry: Registry) -> Iterator[str]:
+    study = config.language_choice
+    yield from _dataset_errors("language_choice.uriel", study.uriel, registry, ("uriel",))
     models: dict[str, str] = {}
-    for number, model in enumerate(study["models"]):
+    for number, model in enumerate(study.models):
         at = f"language_choice.models.{number}: {model!r}"
-        definition = config["definitions"][model]
-        languages = definition["languages"]
+        definition = config.definitions[model]
+        languages = definition.languages
         if len(languages) != 2 or "en" not in languages:
             known = " and ".join(languages)
             yield f"{at} is a model of {known}; a model of English and another language is needed"
@@ -348,33 +366,36 @@ def _language_choice_errors(config: Settings, registry: Registry) -> Iterator[st
         if other in models:
             yield f"{at} and {models[other]!r} are both models of {other}; give each language once"
         models.setdefault(other, model)
-        if study["prefixed"] and architecture_of(definition).tables == "separate":
+        if study.prefixed and definition.architecture.tables == "separate":
             yield f"{at} shares nothing between its languages, so a prefix would change nothing"
 
 
-def _testset_errors(config: Settings, registry: Registry) -> Iterator[str]:
+def _testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
     """Errors in the data sets for evaluation and for the contamination check."""
-    evaluation, contamination = config["evaluation"], config["contamination"]
-    names = {f"evaluation.{task}": evaluation[task] for task in ("sts", "probes", "senteval")}
-    names |= {f"evaluation.polish.{task}": name for task, name in (evaluation["polish"] or {}).items()}
-    names |= {f"contamination.testsets.{task}": name for task, name in contamination["testsets"].items()}
+    evaluation, contamination = config.evaluation, config.contamination
+    names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "probes", "senteval")}
+    names |= {f"evaluation.polish.{task}": name for task, name in (as_json(evaluation.polish) or {}).items()}
+    names |= {
+        f"contamination.testsets.{task}": name for task, name in as_json(contamination.testsets).items()
+    }
     for key, name in names.items():
         kinds = ("sts", "file") if key.endswith(".sts") else ("file",)
         yield from _dataset_errors(key, name, registry, kinds)
     for task, check in (("tatoeba", _tatoeba_errors), ("bucc", _bucc_errors)):
-        if evaluation[task] is not None:
-            key, name = f"evaluation.{task}", evaluation[task]["testsets"]
+        settings: Tatoeba | Bucc | None = getattr(evaluation, task)
+        if settings is not None:
+            key, name = f"evaluation.{task}", settings.testsets
             unnamed = list(_dataset_errors(f"{key}.testsets", name, registry, ("file",)))
-            yield from unnamed or check(key, evaluation[task], registry[name])
+            yield from unnamed or check(key, settings, registry[name])
     for task, wanted in (("senteval", "one archive"), ("probes", "one table")):
-        name = evaluation[task]
+        name = getattr(evaluation, task)
         if name in registry and len(registry[name].files) != 1:
             yield f"evaluation.{task}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
-    if contamination["drop"] == "near" and contamination["near_duplicates"] is None:
+    if contamination.drop == "near" and contamination.near_duplicates is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
 
 
-def _tatoeba_errors(key: str, settings: Settings, dataset: Dataset) -> Iterator[str]:
+def _tatoeba_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
     files = [set(file.languages) for file in dataset.files]
     there = {
         language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
@@ -382,16 +403,16 @@ def _tatoeba_errors(key: str, settings: Settings, dataset: Dataset) -> Iterator[
     if not there:
         yield f"{key}.testsets: {dataset.name!r} has no language with its own file and an English one"
         return
-    for language in settings["languages"] or ():
+    for language in settings.languages or ():
         if language not in there - {"en"}:
             yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
 
 
-def _bucc_errors(key: str, settings: Settings, dataset: Dataset) -> Iterator[str]:
+def _bucc_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
     if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
         yield f"{key}.testsets: {dataset.name!r} has files that are not archives of two languages"
         return
     there = ["-".join(pair) for pair in dataset.pairs]
-    for pair in settings["pairs"] or ():
+    for pair in settings.pairs or ():
         if pair not in there:
             yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Bool, Float16, Float32, Int64
 from paraphrastic.model.recurrent import RecurrentPooling
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.loss import cosines_loss, margin_loss, multiple_negatives_loss
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 # Sentences embedded at a time; this keeps the states of an LSTM small (40 MB at 300 dimensions).
 EMBED_BLOCK = 512

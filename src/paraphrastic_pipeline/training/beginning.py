@@ -13,6 +13,8 @@ from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic_pipeline.settings.declared import built
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.encoder import (
     initial_encoder,
     scale_by_frequency,
@@ -22,7 +24,6 @@ from paraphrastic_pipeline.training.encoder import (
 from paraphrastic_pipeline.training.loop import Weights
 from paraphrastic_pipeline.training.model_files import model_files
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ class TrainingInputs:
             sentencepiece=[Path(model) for model in files.get("sentencepiece", ())],
             vectors=next(map(Path, files.get("vectors", ())), None),
             teacher=next(map(Path, files.get("teacher", ())), None),
-            settings=TrainingSettings(**settings),
+            settings=built(TrainingSettings, settings),
             architecture=Architecture.from_json(architecture),
             config=about,
         )

@@ -17,9 +17,9 @@ from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.sentencepiece_models import UNKNOWN
 from paraphrastic.model.unseen import UNSEEN
 from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.pair_dataset import UnitTable
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 log = logging.getLogger(__name__)
 

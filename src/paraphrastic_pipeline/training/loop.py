@@ -13,6 +13,7 @@ from torch import Tensor
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.batches import same_meaning, without_repetitions
 from paraphrastic_pipeline.training.checkpoint import Checkpoints, Progress
@@ -23,7 +24,6 @@ from paraphrastic_pipeline.training.negative_mining import hardest_negatives
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.progress import Report
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 log = logging.getLogger(__name__)
 
@@ -299,7 +299,7 @@ class TrainingRun:
 
     def _stopped(self) -> bool:
         stopping = self.settings.early_stopping
-        return stopping is not None and self.progress.since_best >= stopping["patience"]
+        return stopping is not None and self.progress.since_best >= stopping.patience
 
     def _save(self) -> None:
         state = self.engine.state()

@@ -11,10 +11,10 @@ from torch import Tensor
 from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
 from paraphrastic.base.jit import has_8_bit_products, jit
 from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training.fingerprints import occurs_again
 from paraphrastic_pipeline.training.groups import in_same_group, shared_groups
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
 # Rows and columns of the similarity matrix that a thread holds at a time; they should fit into its cache.

@@ -25,7 +25,7 @@ from paraphrastic.base.threads import Workers
 from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.sentencepiece_models import load_sentencepiece
 from paraphrastic_pipeline.base.code_version import code_version
-from paraphrastic_pipeline.settings.architecture import trains_fused
+from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training.autograd import CPU, AutogradEngine
 from paraphrastic_pipeline.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
@@ -37,7 +37,6 @@ from paraphrastic_pipeline.training.loop import Engine, TrainingRun, Weights, me
 from paraphrastic_pipeline.training.negative_mining import precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.progress import HISTORY, Report
-from paraphrastic_pipeline.training.settings import EngineName, TrainingSettings
 
 if TYPE_CHECKING:
     from paraphrastic_pipeline.training.coarser import CoarserPairs
@@ -166,7 +165,7 @@ def train_model(
         )
         every = development.every if development else 1.0
         if settings.early_stopping:
-            every = settings.early_stopping["every"]
+            every = settings.early_stopping.every
         with closing(report):
 
             def score(own: Weights, cut: int, *, on: Development) -> float:
@@ -203,7 +202,7 @@ def coarser_cuts(inputs: TrainingInputs) -> "list[CoarserPairs]":
 
 def choose_engine(settings: TrainingSettings, architecture: Architecture) -> EngineName:
     """Choose the engine that the settings ask for; `auto` is `fused` if that can train the encoder."""
-    fused = trains_fused(architecture, asdict(settings))
+    fused = settings.trains_fused(architecture)
     if settings.engine == "fused" and not fused:
         raise ValueError("the fused engine trains one averaged part with the margin loss and no penalty")
     return "fused" if fused else "autograd"

@@ -11,8 +11,10 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
+from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import opus_corpora
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
 
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
@@ -63,20 +65,20 @@ class Corpora:
     """
 
     def __init__(
-        self, config: Mapping[str, Any], datasets: Mapping[str, Dataset], ancient: Callable[[str], str] = str
+        self, config: Configuration, datasets: Mapping[str, Dataset], ancient: Callable[[str], str] = str
     ) -> None:
         self.config, self.datasets, self.ancient = config, datasets, ancient
         # Names of all corpora, in the registry or only in the configuration.
         self.corpora = [name for name, dataset in datasets.items() if dataset.kind in CORPUS_KINDS]
         # The corpora that the models need and that only OPUS's list describes, by their paths.
-        others = {*read_registry(config["registry"]), *config["mined"]}
+        others = {*read_registry(config.registry), *config.mined}
         self.opus_corpora = {
             corpus.file().location: corpus
             for definition in definitions_needed(config)
             for corpus in opus_corpora(definition, others)
         }
         # The language-identification model, downloaded or trained on a download; empty if it is off.
-        name = config["language_id"]
+        name = config.language_id
         is_trained = name is not None and datasets[name].kind == "labelled"
         self.language_id = [f"resources/language_id/{name}.bin"] if is_trained else self.downloads(name)
 
@@ -117,31 +119,31 @@ class Corpora:
         if self.datasets[name].kind != "groups":
             return {}
         return {
-            "pairs_per_group": self.config["pairs_per_group"].get(name, PAIRS_PER_GROUP),
-            "seed": self.config["seed"],
+            "pairs_per_group": self.config.pairs_per_group.get(name, PAIRS_PER_GROUP),
+            "seed": self.config.seed,
         }
 
     def paraphrase_vectors(self, wildcards: Wildcards) -> list[str]:
         """Return the word vectors that score paraphrases; none for bitext."""
-        return self.downloads(self.config["word_vectors"]) if is_paraphrase(wildcards) else []
+        return self.downloads(self.config.word_vectors) if is_paraphrase(wildcards) else []
 
     def overlap_tokenizer(self, wildcards: Wildcards) -> str:
         """Return how to split a corpus's pairs into words for their trigram overlap."""
-        return str(self.config["text"]["overlap_tokenizer"]) if is_paraphrase(wildcards) else "word"
+        return str(self.config.text.overlap_tokenizer) if is_paraphrase(wildcards) else "word"
 
     def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
         """Return what a text setting says about languages, without those that it leaves alone."""
-        modes = self.config["text"][setting].items()
+        modes = as_json(getattr(self.config.text, setting)).items()
         return {language: mode for language, mode in modes if language in languages and mode != "none"}
 
     def preparation(self, languages: Iterable[str]) -> Json:
         """Return how text in these languages is prepared, as `text.prepare_text` takes it."""
         modes = {setting: self.modes(setting, languages) for setting in ("segmentation", "folding")}
-        return {"lowercase": self.config["text"]["lowercase"], **modes}
+        return {"lowercase": self.config.text.lowercase, **modes}
 
     def bitext(self, wildcards: Wildcards) -> str:
         """Return the pairs of the bitext to mine paraphrases from, such as de-en for English ones."""
-        pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
+        pair = "-".join(self.config.mined[wildcards.mined].languages)
         return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
 
     def model_file_names(self, model: str) -> tuple[str, ...]:
@@ -154,27 +156,25 @@ class Corpora:
         return [f"{folder}/{name}" for name in [*self.model_file_names(model), *others]]
 
     def _is_transformer(self, model: str) -> bool:
-        return self.config["definitions"][model]["encoder"]["transformer"] is not None
+        return self.config.definitions[model].encoder.transformer is not None
 
     def mined_by(self, maker: str) -> list[str]:
         """Return the mined corpora that have a `maker`, either `encoder` or `translator`."""
-        return [name for name, each in self.config["mined"].items() if each[maker]]
+        return [name for name, each in self.config.mined.items() if getattr(each, maker)]
 
     def mined_shards(self, wildcards: Wildcards, kind: str, gather: Callable[[str], list[str]]) -> list[str]:
         """Return the shards of all bitexts of a mined corpus; `kind` is the folder of the results."""
         name = wildcards.mined
         return [
             shard
-            for corpus in self.config["mined"][name]["corpora"]
+            for corpus in self.config.mined[name].corpora
             for shard in gather(f"results/{kind}/{name}/{corpus}/{{scatteritem}}.parquet")
         ]
 
     def mining_system_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files of the encoder or translator of a mined corpus; none if it has only a name."""
-        mined = self.config["mined"][wildcards.mined]
-        encoder = mined["encoder"] or {"path": mined["translator"]["model"]}
-        if not isinstance(encoder, str) and not Path(encoder.get("path", "")).is_dir():
-            return []
-        if isinstance(encoder, str):
-            return self.model_files(encoder, f"results/models/{encoder}")
-        return folder_files(encoder["path"]) if "path" in encoder else []
+        mined = self.config.mined[wildcards.mined]
+        if isinstance(mined.encoder, str):
+            return self.model_files(mined.encoder, f"results/models/{mined.encoder}")
+        place = mined.encoder.path if mined.encoder else mined.translator and mined.translator.model
+        return folder_files(place) if place and Path(place).is_dir() else []

@@ -5,6 +5,7 @@ the sample and on `config/small.yaml`. They follow from step to step, as MB writ
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.workflow.resources import NEEDS, training_need, vocabulary_need
@@ -18,34 +19,6 @@ MERGING_BYTES = 130
 # MB that a step writes per MB that it reads. The selection leaves out columns of scores; `ENCODED` is for
 # 50,000 pieces.
 EXTRACTED, SCORED, SELECTED, MERGED, ENCODED = 1.25, 1.08, 0.9, 1.08, 2.4
-# The estimate is for one epoch of the paper's model on all pairs.
-_SETTINGS = {
-    "dimension": 1024,
-    "epochs": 1,
-    "batch_size": 128,
-    "soup": 1,
-    "coarser": [],
-    "trained_dimension": None,
-    "init": "random",
-    "megabatch": 60,
-    "megabatch_anneal": 150,
-    "dropout": 0.0,
-    "shuffle_window": 1 << 20,
-    "early_stopping": None,
-    "engine": "auto",
-    "initial_vectors_penalty": 0.0,
-}
-_DEFINITION = {
-    "encoder": {"parts": [{}], "transformer": None},
-    "vocabulary": {
-        "size": 50_000,
-        "unknown": None,
-        "max_sentences": 10_000_000,
-        "languages": "shared",
-        "units": {},
-    },
-    "training": _SETTINGS,
-}
 
 
 def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
@@ -74,8 +47,14 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
         seconds += NEEDS[step].of(read).seconds
         read *= rate
         written += read
-    vocabulary = vocabulary_need(_DEFINITION, read / ENCODED)
-    training = training_need(_DEFINITION, _SETTINGS, read)
+    # Imported here, since listing corpora needs none of it.
+    from paraphrastic_pipeline.settings.check import complete_definition
+
+    # One epoch of a model with the default settings on all pairs.
+    definition = complete_definition({"languages": list(corpora[0].languages)})
+    settings = replace(next(iter(definition.runs.values())), epochs=1)
+    vocabulary = vocabulary_need(definition, read / ENCODED)
+    training = training_need(definition, settings, read)
     merging = pairs * MERGING_BYTES / 1e6
     return [
         *lines,
@@ -86,7 +65,8 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
         "1 GB for other steps",
         f"  time    {duration(seconds + vocabulary.seconds)} on one core to make the training data, "
         f"{duration(training.seconds)} per epoch of training",
-        "  assumed: no filter drops a pair; sentences of 12 words, 1024 dimensions and 50,000 pieces",
+        f"  assumed: no filter drops a pair; sentences of 12 words, {settings.dimension} dimensions and "
+        f"{definition.vocabulary.size:,} pieces",
     ]
 
 

@@ -12,8 +12,9 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.evaluation.layouts import TASKS
 from paraphrastic_pipeline.evaluation.tasks import TRACKS
 from paraphrastic_pipeline.registry.datasets import RemoteFile
-from paraphrastic_pipeline.settings.architecture import architecture_of
-from paraphrastic_pipeline.settings.definitions import is_trained
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.systems import SYSTEM_KINDS
 from paraphrastic_pipeline.workflow.corpora import OfWildcards, Wildcards, folder_files
 from paraphrastic_pipeline.workflow.models import Models
@@ -28,11 +29,11 @@ class Evaluations:
 
     def __init__(self, models: Models) -> None:
         self.models, self.corpora, self.config = models, models.corpora, models.config
-        definitions: Mapping[str, Json] = self.config["definitions"]
+        definitions = self.config.definitions
         # Models by the names of the systems that they are before training.
         self.untrained = {f"{model}-untrained": model for model in definitions}
         # All systems that are evaluated, in the order of the tables' rows.
-        self.systems = self._evaluated_systems(self.config["models"])
+        self.systems = self._evaluated_systems(self.config.models)
         self._check_only()
         # The prepared test sets of all tasks that any system is evaluated on.
         self.prepared_testsets = list(
@@ -47,15 +48,14 @@ class Evaluations:
         self.speed_models = [
             model
             for model in models.table_models
-            if self.config["evaluation"]["speed"]
-            and any("en" in pair for _, pair in models.corpus_pairs[model])
+            if self.config.evaluation.speed and any("en" in pair for _, pair in models.corpus_pairs[model])
         ]
 
     def _check_only(self) -> None:
         tasks, faults = [*TASKS, "speed", "front"], []
         # Models that this run does not build may be named, too.
-        known = self._evaluated_systems(self.config["definitions"])
-        for task, systems in self.config["evaluation"]["only"].items():
+        known = self._evaluated_systems(self.config.definitions)
+        for task, systems in self.config.evaluation.only.items():
             at = f"config: evaluation.only.{task}"
             if task not in tasks:
                 hint = did_you_mean(task, tasks, otherwise=f"known keys are {', '.join(tasks)}")
@@ -70,24 +70,23 @@ class Evaluations:
 
     def _evaluated_systems(self, models: Iterable[str]) -> list[str]:
         """Return the systems that are evaluated if these models are built."""
-        systems = [*self.config["systems"]]
+        systems = [*self.config.systems]
         for model in models:
             # A model that trains for no epochs is its own untrained version.
-            twice = self.config["evaluation"]["untrained"] and is_trained(self.config["definitions"][model])
+            twice = self.config.evaluation.untrained and self.config.definitions[model].is_trained
             systems += [f"{model}-untrained", model] if twice else [model]
         return systems
 
-    def entry(self, system: str) -> Mapping[str, Any]:
+    def entry(self, system: str) -> System | Definition:
         """Return a system's part of the configuration: its entry in `systems`, or its model's definition."""
-        external: Mapping[str, Any] | None = self.config["systems"].get(system)
-        return external or self.config["definitions"][self.untrained.get(system, system)]
+        external = self.config.systems.get(system)
+        return external or self.config.definitions[self.untrained.get(system, system)]
 
     def place(self, system: str) -> Any:
         """Return where a system is, in the form that `open_system` takes."""
-        if system in self.config["systems"]:
-            entry = self.entry(system)
-            kind = next(kind for kind in SYSTEM_KINDS if entry.get(kind))
-            return {kind: entry[kind], "label": entry["label"] or system}
+        if entry := self.config.systems.get(system):
+            kind = next(kind for kind in SYSTEM_KINDS if getattr(entry, kind))
+            return {kind: as_json(getattr(entry, kind)), "label": entry.label or system}
         model = self.untrained.get(system)
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 
@@ -101,21 +100,21 @@ class Evaluations:
 
     def knows(self, system: str, *languages: str) -> bool:
         """Whether a system knows languages; other people's know all unless the configuration says which."""
-        known = self.entry(system)["languages"]
+        known = self.entry(system).languages
         return known is None or set(languages) <= set(known)
 
     # Tasks.
 
     def settings(self, wildcards: Wildcards) -> Json:
         """Return an evaluation's settings: its task or suite, if the rule has several, and common ones."""
-        system, bootstrap = wildcards.system, self.config["evaluation"]["bootstrap_samples"]
+        system, bootstrap = wildcards.system, self.config.evaluation.bootstrap_samples
         source = "untrained" if system in self.untrained else "measured"
         named = {key: getattr(wildcards, key) for key in ("suite", "task") if hasattr(wildcards, key)}
         settings = {
             **named,
             "source": source,
             "bootstrap_samples": bootstrap,
-            "sample": self.config["sample"],
+            "sample": self.config.sample,
         }
         if "task" in named:
             settings["tracks"] = self.parts("xling_sts", system) if named["task"] == "xling_sts" else []
@@ -123,7 +122,7 @@ class Evaluations:
 
     def systems_of(self, task: str) -> list[str]:
         """Return the systems that are evaluated on a task, in the order of the tables' rows."""
-        chosen = self.config["evaluation"]["only"].get(task, self.systems)
+        chosen = self.config.evaluation.only.get(task, self.systems)
         return [system for system in self.systems if system in chosen and self.is_for(task, system)]
 
     def is_for(self, task: str, system: str) -> bool:
@@ -134,9 +133,9 @@ class Evaluations:
         of_task = TASKS[task]
         if of_task.parts:
             return bool(self.parts(task, system))
-        named = of_task.related and system in self.config["evaluation"]["only"].get(task, [])
+        named = of_task.related and system in self.config.evaluation.only.get(task, [])
         # A task without its own test data has no key in the configuration.
-        wanted = self.config["evaluation"].get(task, "") is not None
+        wanted = getattr(self.config.evaluation, task, "") is not None
         return wanted and (named or self.knows(system, *of_task.languages))
 
     def parts(self, task: str, system: str) -> list[str]:
@@ -145,14 +144,14 @@ class Evaluations:
 
     def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
         """Return a task's chosen parts, or else those in the data set whose languages the models know."""
-        kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
+        kind, settings = TASKS[task].parts, getattr(self.config.evaluation, task, None)
         if kind == "tracks":
-            return {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
+            return {name: TRACKS[name].languages for name in self.config.evaluation.tracks}
         if settings is None:
             return {}
-        chosen, pairs = settings[kind], self.corpora.datasets[settings["testsets"]].pairs
-        definitions = [self.config["definitions"][model] for model in self.config["models"]]
-        known = dict.fromkeys(code for definition in definitions for code in definition["languages"])
+        chosen, pairs = getattr(settings, kind), self.corpora.datasets[settings.testsets].pairs
+        definitions = [self.config.definitions[model] for model in self.config.models]
+        known = dict.fromkeys(code for definition in definitions for code in definition.languages)
         if kind == "languages":
             found = [code for code in known if {code, "en"} in map(set, pairs)] if chosen is None else chosen
             return {code: (code, "en") for code in found}
@@ -178,10 +177,10 @@ class Evaluations:
 
     def testsets(self, task: str) -> Any:
         """Return a task's data set, or its data sets by name."""
-        settings = self.config["evaluation"][task]
+        settings = getattr(self.config.evaluation, task)
         if settings is None:
             raise InputError(f"config: evaluation.{task}: is null, so nothing is evaluated on it")
-        return settings["testsets"] if TASKS[task].parts else settings
+        return settings.testsets if TASKS[task].parts else as_json(settings)
 
     # Test sets.
 
@@ -197,16 +196,16 @@ class Evaluations:
         A file in two languages counts only if the model knows both and, if the evaluation chooses languages
         or pairs, only if it is among these. Other models do not matter: they are no reason to train again.
         """
-        known = set(self.models.definition(wildcards)["languages"])
+        known = set(self.models.definition(wildcards).languages)
         # If two test sets use one data set, it is read once.
-        testsets = self.config["contamination"]["testsets"].items()
+        testsets = as_json(self.config.contamination.testsets).items()
         by_name = {name: testset for testset, name in testsets if name is not None}
         found = []
         for name, testset in by_name.items():
             chosen = None
             if testset in TASKS and (parts := TASKS[testset].parts):
-                settings = self.config["evaluation"][testset]
-                chosen = settings[parts] if settings and settings["testsets"] == name else None
+                settings = getattr(self.config.evaluation, testset)
+                chosen = getattr(settings, parts) if settings and settings.testsets == name else None
             # A language stands for its pair with English.
             named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
             for file in self.corpora.datasets[name].files:
@@ -232,7 +231,7 @@ class Evaluations:
 
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files with which other libraries load a model; none if only this library can."""
-        architecture = architecture_of(self.models.definition(wildcards))
+        architecture = self.models.definition(wildcards).architecture
         if architecture.transformer:
             return self.corpora.model_files(wildcards.model, f"results/models/{wildcards.model}")
         loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
@@ -248,8 +247,8 @@ class Evaluations:
     @property
     def has_front(self) -> bool:
         """Whether quality, speed and size are shown together."""
-        settings = self.config["evaluation"]
-        return bool(settings["front"] and self.speed_models and settings["sts"])
+        settings = self.config.evaluation
+        return bool(settings.front and self.speed_models and settings.sts)
 
     def front_systems(self, wildcards: Wildcards) -> list[str]:
         """Return the files of all systems whose quality, speed and size are shown together."""

@@ -3,26 +3,24 @@
 As in `corpora`, a method that takes `wildcards` serves a rule as an input or params function.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.architecture import (
-    architecture_of,
-    trains_fused,
-    vocabularies,
-    vocabulary_settings,
-)
 from paraphrastic_pipeline.settings.comparison import (
     compared_settings,
     epochs_between_scores,
     static_embedding_settings,
 )
-from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind, sweep_runs
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
+from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.settings.studies import data_models, prefixed_name, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 
@@ -45,12 +43,12 @@ class Models:
     def __init__(self, corpora: Corpora) -> None:
         self.corpora = corpora
         self.config = config = corpora.config
-        definitions: Mapping[str, Json] = config["definitions"]
+        definitions = config.definitions
         # The models that have training data of the original code instead of corpora, and all others.
-        self.dataset_models = [model for model, each in definitions.items() if each["dataset"]]
-        self.corpus_models = [model for model, each in definitions.items() if not each["dataset"]]
+        self.dataset_models = [model for model, each in definitions.items() if each.dataset]
+        self.corpus_models = [model for model, each in definitions.items() if not each.dataset]
         # The models that are Transformers, and those with tables of pieces.
-        self.transformers = [model for model, each in definitions.items() if each["encoder"]["transformer"]]
+        self.transformers = [model for model, each in definitions.items() if each.encoder.transformer]
         self.piece_models = [model for model in definitions if model not in self.transformers]
         # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
@@ -59,7 +57,7 @@ class Models:
             model: corpus_pairs(definitions[model], corpora.datasets) for model in self.corpus_models
         }
         # The models in the tables of corpora, and a pair of model and corpus for each row about a corpus.
-        self.table_models = [model for model in config["models"] if model in self.corpus_models]
+        self.table_models = [model for model in config.models if model in self.corpus_models]
         self.model_corpora = [
             (model, name) for model in self.table_models for name in self._names_in_tables(model)
         ]
@@ -71,26 +69,26 @@ class Models:
         # with the file that each of them lacks.
         self.study_models: list[tuple[str, str, str]] = []
         self.left_out: dict[str, str] = {}
-        for study, entry in config["studies"].items():
-            for model, variant in variants(study, entry).items():
-                if model not in config["models"] and (file := self._lacking_file(model)):
+        for study, entry in config.studies.items():
+            for model, variant in variants(study, entry.model, entry.vary).items():
+                if model not in config.models and (file := self._lacking_file(model)):
                     self.left_out[model] = file
                 else:
                     self.study_models.append((study, variant.name, model))
         # The models that a whole run trains.
-        self.trained_models = {*config["models"], *(model for _, _, model in self.study_models)}
+        self.trained_models = {*config.models, *(model for _, _, model in self.study_models)}
         # The kinds of contaminated pairs that are left out of training.
-        self.dropped_kinds = _DROPPED[config["contamination"]["drop"]]
+        self.dropped_kinds = _DROPPED[config.contamination.drop]
         # What follows from each model's definition; rules look it up by the model's name.
         self.derived = {model: self._derived(model, each) for model, each in definitions.items()}
 
-    def _derived(self, model: str, definition: Mapping[str, Any]) -> Json:
-        data, architecture, names = self.data_models[model], architecture_of(definition), {}
+    def _derived(self, model: str, definition: Definition) -> Json:
+        data, names = self.data_models[model], {}
         pairs = self.corpus_pairs.get(model, [])
-        vectors = self.corpora.downloads(definition["training"]["initial_vectors"])
+        vectors = self.corpora.downloads(definition.training.initial_vectors)
         units: dict[str, Json] = {}
-        for name, (unit, sides) in vocabularies(definition).items():
-            settings = vocabulary_settings(definition, unit)
+        for name, (unit, sides) in definition.vocabularies.items():
+            settings = definition.vocabulary.of_unit(unit)
             max_pieces = settings.pop("max_pieces")
             names[name] = {"unit": unit, "sides": list(sides), **settings}
             cut = {"max_pieces": max_pieces, "shared_unknown": settings["unknown"] == "shared"}
@@ -98,11 +96,11 @@ class Models:
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {
             # The most pairs of each corpus, and of each pair of languages in it; None is all.
-            "max_pairs": [definition["max_pairs"].get(corpus) for corpus, _ in pairs],
+            "max_pairs": [definition.max_pairs.get(corpus) for corpus, _ in pairs],
             # How often these are written into the training data.
-            "weights": [definition["weights"].get(corpus) or 1 for corpus, _ in pairs],
+            "weights": [definition.weights.get(corpus) or 1 for corpus, _ in pairs],
             # Whether sentences from the same line of a corpus all mean the same.
-            "grouped": any(self.corpora.grouped(corpus) for corpus in definition["corpora"]),
+            "grouped": any(self.corpora.grouped(corpus) for corpus in definition.corpora),
             "training_data": f"results/datasets/{data}/train.h5",
             # Training settings of each vocabulary, except the seed.
             "vocabularies": names,
@@ -111,16 +109,16 @@ class Models:
             # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
             # Empty if the model has no teacher.
-            "teacher": [f"results/teachers/{data}/{definition['training']['distil']}.h5"]
-            if definition["training"]["distil"]
+            "teacher": [f"results/teachers/{data}/{definition.training.distil}.h5"]
+            if definition.training.distil
             else [],
             # Empty if the embeddings begin at random.
             "initial_vectors": vectors,
             # Empty if words without such a vector are in the vocabulary, too.
-            "vocabulary_vectors": vectors if definition["vocabulary"]["only_initial_vectors"] else [],
-            "architecture": architecture.to_json(),
+            "vocabulary_vectors": vectors if definition.vocabulary.only_initial_vectors else [],
+            "architecture": definition.architecture.to_json(),
             # The settings of every run of the sweep.
-            "runs": sweep_runs(self.config, model),
+            "runs": {name: as_json(run) for name, run in definition.runs.items()},
         }
 
     def _lacking_file(self, model: str) -> str | None:
@@ -140,7 +138,7 @@ class Models:
 
     def transformer_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files of the Transformer that the job's model begins with, if it is a folder."""
-        place = Path(self.definition(wildcards)["encoder"]["transformer"])
+        place = Path(self.definition(wildcards).encoder.transformer or "")
         return folder_files(place) if place.is_dir() else []
 
     def model_files(self, folder: str) -> OfWildcards:
@@ -151,17 +149,16 @@ class Models:
 
     def first_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of the first run of the job's model, which its untrained version has, too."""
-        runs: dict[str, Json] = self.derived[wildcards.model]["runs"]
-        return next(iter(runs.values()))
+        return next(iter(self.derived[wildcards.model]["runs"].values()))
 
-    def definition(self, wildcards: Wildcards) -> Json:
+    def definition(self, wildcards: Wildcards) -> Definition:
         """Return the definition of the job's model."""
-        return self.config["definitions"][wildcards.model]
+        return self.config.definitions[wildcards.model]
 
     def selection(self, wildcards: Wildcards) -> Json:
         """Return the filters of the job's model for pairs in the job's languages."""
-        found: Json = self.definition(wildcards)["selection"][selection_kind(languages_of(wildcards.pair))]
-        return found
+        kind = selection_kind(languages_of(wildcards.pair))
+        return as_json(getattr(self.definition(wildcards).selection, kind))
 
     def _names_in_tables(self, model: str) -> list[str]:
         """Return names of a model's corpora, with the languages where it has several pairs of a corpus."""
@@ -202,21 +199,26 @@ class Models:
 
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the digests of the files that a model has instead of corpora."""
-        return dataset_versions(wildcards.model, self.definition(wildcards)["dataset"])
+        dataset = self.definition(wildcards).dataset
+        return dataset_versions(wildcards.model, dataset) if dataset else {}
 
-    def run(self, wildcards: Wildcards) -> Json:
+    def settings(self, wildcards: Wildcards) -> TrainingSettings:
         """Return the settings of a training run or, if the wildcards have no run, of the filter study."""
-        runs: dict[str, Json] = self.derived[wildcards.model]["runs"]
+        runs = self.definition(wildcards).runs
         if hasattr(wildcards, "run"):
             return runs[wildcards.run]
         # The study takes the first run of the model's sweep and changes some settings.
-        return {**next(iter(runs.values())), **self.config["filter_study"]["training"]}
+        return replace(next(iter(runs.values())), **self.config.filter_study.training)
+
+    def run(self, wildcards: Wildcards) -> Json:
+        """Return the `settings` as a rule's parameter."""
+        return as_json(self.settings(wildcards))
 
     def of_runs(self, *paths: str) -> OfWildcards:
         """Return a function for these files of every run of a model."""
         return lambda wildcards: [
             path.format(model=wildcards.model, run=run)
-            for run in self.derived[wildcards.model]["runs"]
+            for run in self.definition(wildcards).runs
             for path in paths
         ]
 
@@ -226,7 +228,7 @@ class Models:
         Changed test sets are a reason to train again only if the scores decide when to stop.
         """
         path = "results/testsets/sts.parquet"
-        return path if self.run(wildcards)["early_stopping"] else self.corpora.ancient(path)
+        return path if self.settings(wildcards).early_stopping else self.corpora.ancient(path)
 
     def uncounted_modules(self, wildcards: Wildcards) -> list[str]:
         """Return the module that scores models in training, unless the scores decide when to stop.
@@ -234,7 +236,9 @@ class Models:
         Changes of the returned modules are no reason to train again.
         """
         return (
-            [] if self.run(wildcards)["early_stopping"] else ["paraphrastic_pipeline.evaluation.development"]
+            []
+            if self.settings(wildcards).early_stopping
+            else ["paraphrastic_pipeline.evaluation.development"]
         )
 
     def about(self, wildcards: Wildcards) -> Json:
@@ -245,16 +249,16 @@ class Models:
             part = {"rank_by": wildcards.measure, "part": int(wildcards.part)}
         return {
             "model": wildcards.model,
-            "languages": definition["languages"],
+            "languages": definition.languages,
             "corpora": {name: version for name, (version, _) in self._corpora_of(wildcards).items()},
-            "unit": architecture_of(definition).units[0],
+            "unit": definition.architecture.units[0],
             **self.preparation(wildcards),
             **part,
         }
 
     def preparation(self, wildcards: Wildcards) -> Json:
         """Return how a model's text is prepared, in its training data and, by its config.json, in use."""
-        return self.corpora.preparation(self.definition(wildcards)["languages"])
+        return self.corpora.preparation(self.definition(wildcards).languages)
 
     def counted_corpora(self, wildcards: Wildcards) -> list[tuple[str, str, str]]:
         """Return name, version and licence of all that a model's counts of pairs have a row for, in order.
@@ -263,7 +267,7 @@ class Models:
         of `-` is an unknown one.
         """
         corpora = self._corpora_of(wildcards)
-        if self.definition(wildcards)["dataset"]:
+        if self.definition(wildcards).dataset:
             return [(name, *about) for name, about in corpora.items()]
         names = self._names_in_tables(wildcards.model)
         pairs = self.corpus_pairs[wildcards.model]
@@ -272,19 +276,19 @@ class Models:
     def unknown_text(self, wildcards: Wildcards) -> dict[str, str]:
         """Return what becomes of text without a piece, by unit; data of the original code have spellings."""
         definition = self.definition(wildcards)
-        if definition["encoder"]["transformer"]:
+        if definition.encoder.transformer:
             # What becomes of unknown text is the business of the Transformer's own tokenizer.
             return {}
         return {
-            unit: "spellings" if definition["dataset"] else vocabulary_settings(definition, unit)["unknown"]
-            for unit in architecture_of(definition).units
+            unit: "spellings" if definition.dataset else definition.vocabulary.of_unit(unit)["unknown"]
+            for unit in definition.architecture.units
         }
 
     def _corpora_of(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
         """Return version and licence of each corpus that a model is trained on."""
         definition = self.definition(wildcards)
-        if definition["dataset"]:
-            versions = dataset_versions(self.data_models[wildcards.model], definition["dataset"])
+        if definition.dataset:
+            versions = dataset_versions(self.data_models[wildcards.model], definition.dataset)
             return {name: (version, "-") for name, version in list(versions.items())[:1]}
         sets = self.corpora.datasets
         return {
@@ -309,12 +313,10 @@ class Models:
 
         def files(wildcards: Wildcards) -> list[str]:
             folder = f"results/filter_study/{self._study_model('filter_study')}"
-            study = self.config["filter_study"]
-            parts = range(1, study["parts"] + 1) if "{part}" in name else [0]
+            study = self.config.filter_study
+            parts = range(1, study.parts + 1) if "{part}" in name else [0]
             return [
-                f"{folder}/{measure}/{name.format(part=part)}"
-                for measure in study["rank_by"]
-                for part in parts
+                f"{folder}/{measure}/{name.format(part=part)}" for measure in study.rank_by for part in parts
             ]
 
         return files
@@ -326,16 +328,16 @@ class Models:
         )
 
     def _study_model(self, study: str) -> str:
-        model: str | None = self.config[study]["model"]
+        model: str | None = getattr(self.config, study).model
         if model is None:
             raise InputError(f"config: {study}.model: is null, so {_WITHOUT_MODEL[study]}")
         return model
 
     def negatives_settings(self, wildcards: Wildcards) -> Json:
         """Return the settings of the table of negatives, with the size of its model's mini-batches."""
-        settings = {key: value for key, value in self.config["negatives"].items() if key != "model"}
-        definition = self.config["definitions"][self._study_model("negatives")]
-        return {**settings, "batch_size": definition["training"]["batch_size"]}
+        settings = {key: each for key, each in as_json(self.config.negatives).items() if key != "model"}
+        definition = self.config.definitions[self._study_model("negatives")]
+        return {**settings, "batch_size": definition.training.batch_size}
 
     def inspected_files(self, path: str) -> OfWildcards:
         """Return a function for one file per corpus and pair of languages of the inspected model."""
@@ -352,17 +354,17 @@ class Models:
         """
 
         def threads(wildcards: Wildcards) -> int:
-            fused = trains_fused(architecture_of(self.definition(wildcards)), self.run(wildcards))
+            fused = self.settings(wildcards).trains_fused(self.definition(wildcards).architecture)
             if not fused or workflow.remote_exec or not workflow.local_exec:
                 return 1
-            runs = sum(len(self.derived[model]["runs"]) for model in self.trained_models)
+            runs = sum(len(self.config.definitions[model].runs) for model in self.trained_models)
             return min(max(1, (workflow.resource_settings.cores or 1) // runs), _THREADS)
 
         return threads
 
     def compared_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of a compared training: the model's own, or those of the paper's recipe."""
-        return compared_settings(self.config, wildcards.model, wildcards.recipe)
+        return as_json(compared_settings(self.config, wildcards.model, wildcards.recipe))
 
     def epochs_between_scores(self, wildcards: Wildcards) -> float:
         """Return the number of epochs from one score of a compared training to the next."""
@@ -380,14 +382,14 @@ class Models:
         """Return a function for one file per model of the study of languages, or per prefixed variant."""
 
         def files(wildcards: Wildcards) -> list[str]:
-            study = self.config["language_choice"]
-            if not study["models"]:
+            study = self.config.language_choice
+            if not study.models:
                 raise InputError(
                     "config: language_choice.models: is empty, so there is no study of languages"
                 )
-            if prefixed and not study["prefixed"]:
+            if prefixed and not study.prefixed:
                 return []
             named = prefixed_name if prefixed else str
-            return [path.format(model=named(model)) for model in study["models"]]
+            return [path.format(model=named(model)) for model in study.models]
 
         return files

@@ -7,20 +7,19 @@ ask for more, to have a margin.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import Json
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic_pipeline.evaluation.layouts import TASKS
-from paraphrastic_pipeline.settings.architecture import (
-    architecture_of,
-    trains_fused,
-    vocabularies,
-    vocabulary_settings,
-)
+from paraphrastic_pipeline.settings.comparison import compared_settings
+from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.evaluation import Speed
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.need import Need
@@ -132,15 +131,15 @@ def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
     return math.ceil(max(least, minutes) * (1 + (attempt - 1) / 2))
 
 
-def weights_mb(definition: Mapping[str, Any]) -> float:
+def weights_mb(definition: Definition) -> float:
     """Return the MB of a model's weights: each part's table, a row per possible piece, and its LSTMs."""
-    architecture, dimension = architecture_of(definition), definition["training"]["dimension"]
+    architecture, dimension = definition.architecture, definition.training.dimension
     if architecture.transformer:
         transformer = architecture.transformer
         return transformer_mb(transformer.place) + lstm_mb(transformer.place, transformer.lstm_size)
     rows = dict.fromkeys(architecture.units, 0)
-    for unit, _ in vocabularies(definition).values():
-        rows[unit] += vocabulary_settings(definition, unit)["size"]
+    for unit, _ in definition.vocabularies.values():
+        rows[unit] += definition.vocabulary.of_unit(unit)["size"]
     copies = 1 + (architecture.languages == "separate")
     if architecture.vocabularies == "shared":
         # The languages of one vocabulary have a table each if they share nothing.
@@ -179,13 +178,13 @@ def _lstm_work(architecture: Architecture, dimension: int) -> float:
     return sum(directions * width * (dimension + width) for directions, width in lstms) / (300 * 600)
 
 
-def vocabulary_need(definition: Mapping[str, Any], size_mb: float) -> Need:
+def vocabulary_need(definition: Definition, size_mb: float) -> Need:
     """Return the need of training a vocabulary on merged pairs of `size_mb`, which sentencepiece holds."""
-    most_mb = definition["vocabulary"]["max_sentences"] / _SENTENCES
+    most_mb = definition.vocabulary.max_sentences / _SENTENCES
     return NEEDS["train_vocabulary"].of(min(size_mb, most_mb))
 
 
-def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
+def training_need(definition: Definition, settings: TrainingSettings, size_mb: float) -> Need:
     """Return the need of a training run with `settings` on training data of `size_mb`.
 
     Memory holds the weights and the optimizer's state; with autograd, the gradients of all weights and in
@@ -195,23 +194,23 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     Counts of what occurs together, with which embeddings may begin, take more for small tables, and joining
     the tables of several vocabularies for wide ones.
     """
-    architecture, dimension = architecture_of(definition), settings["dimension"]
+    architecture, dimension = definition.architecture, settings.dimension
     if architecture.transformer:
         lstm = architecture.transformer.lstm_size is not None
         return transformer_need(weights_mb(definition), settings, size_mb, lstm=lstm)
     joined = weights_mb(definition)
     weights = joined
-    if settings["trained_dimension"]:
-        weights, dimension = joined * settings["trained_dimension"] / dimension, settings["trained_dimension"]
+    if settings.trained_dimension:
+        weights, dimension = joined * settings.trained_dimension / dimension, settings.trained_dimension
     vector = vector_dimension(architecture, dimension)
-    fused = trains_fused(architecture, settings)
-    pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
-    tables = (3 if fused else 5) + (settings["early_stopping"] is not None)
-    cuts = 1 + len(settings["coarser"])
-    trainings = settings["soup"] * cuts
+    fused = settings.trains_fused(architecture)
+    pairs, megabatch, batch = size_mb * _PAIRS, settings.megabatch, settings.batch_size
+    tables = (3 if fused else 5) + (settings.early_stopping is not None)
+    cuts = 1 + len(settings.coarser)
+    trainings = settings.soup * cuts
     # The beginning and the sum of each cut's trainings.
     tables += 2 * cuts if trainings > 1 else 0
-    window = min(pairs, settings["shuffle_window"])
+    window = min(pairs, settings.shuffle_window)
     vectors = 2 * megabatch * batch * vector * 4
     mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
     if cuts > 1:
@@ -221,30 +220,30 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     kept = sum((_KEPT_FLOATS * (1 + directions)) * width for directions, width in lstms)
     # A pair has a negative for each side, so four sentences are embedded.
     mb += 4 * batch * _TOKENS * kept * 4e-6
-    steps = settings["epochs"] * pairs / batch
-    seconds = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps) * vector
+    steps = settings.epochs * pairs / batch
+    seconds = 0.75e-9 * mean_megabatch(megabatch, settings.megabatch_anneal, steps) * vector
     if fused:
-        seconds += (78e-9 if settings["dropout"] else 55e-9) * dimension
+        seconds += (78e-9 if settings.dropout else 55e-9) * dimension
     else:
         averages = sum(part.dimension or dimension for part in architecture.parts if not part.recurrent)
         seconds += _LSTM_PAIR * _lstm_work(architecture, dimension) + _AVERAGE_PAIR * averages / 300
         seconds += _ADAM_PARAMETER * weights * 1e6 / 4 / batch
     beginning = 0.0
-    if settings["init"] == "cooccurrences":
+    if settings.init == "cooccurrences":
         beginning = cuts * (_COUNTED_PAIR * pairs + _EIGENVECTOR * vector)
         mb = max(mb, 760 + 2 * cuts * weights + _COUNTS * min(1.0, 1e-6 * pairs))
-    return Need(mb, 2.2 + beginning + settings["epochs"] * trainings * pairs * seconds)
+    return Need(mb, 2.2 + beginning + settings.epochs * trainings * pairs * seconds)
 
 
-def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
+def embedding_seconds(definition: Definition, sentences: float) -> float:
     """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
-    if definition["encoder"]["transformer"]:
+    if definition.encoder.transformer:
         return transformer_seconds(weights_mb(definition), sentences)
-    work = _lstm_work(architecture_of(definition), definition["training"]["dimension"])
+    work = _lstm_work(definition.architecture, definition.training.dimension)
     return _LSTM_SENTENCE * work * sentences
 
 
-def static_embedding_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
+def static_embedding_need(definition: Definition, settings: Json, size_mb: float) -> Need:
     """Return the need of training StaticEmbedding on merged pairs of `size_mb`, which memory holds."""
     pairs, dimension = size_mb * _SENTENCES / 2, settings["dimension"]
     # The weights with their gradient and the optimizer's state, the sentences, and the cosines of a batch.
@@ -263,10 +262,10 @@ def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
     return (growing * (1 + growing / anneal / 2) + (steps - growing) * megabatch) / steps
 
 
-def speed_measuring_need(settings: Mapping[str, Any], systems: int) -> Need:
+def speed_measuring_need(settings: Speed, systems: int) -> Need:
     """Return the need of measuring the speed of systems in eight ways; `settings` limit the seconds."""
-    seconds = min(settings["seconds"], settings["sentences"] / _SPEED)
-    return Need(425, systems * (0.9 + 8 * settings["repeats"] * seconds))
+    seconds = min(settings.seconds, settings.sentences / _SPEED)
+    return Need(425, systems * (0.9 + 8 * settings.repeats * seconds))
 
 
 def bucc_need(dimension: int, size_mb: float) -> Need:
@@ -319,30 +318,31 @@ class Needs:
                 treebank = evaluations.corpora.overlap_tokenizer(wildcards) == "treebank"
                 need = NEEDS["score_pairs_treebank" if treebank else step]
                 words = WORD_VECTORS.of(megabytes(input.word_vectors))
-                return need.of(megabytes(input.pairs) / config["shards"]) + words
+                return need.of(megabytes(input.pairs) / config.shards) + words
             case "select_pairs":
                 ranked = models.selection(wildcards).get("rank")
                 return NEEDS["select_ranked" if ranked else step].of(megabytes(input))
             case "merge_pairs":
-                near = models.definition(wildcards)["near_duplicates"]
+                near = models.definition(wildcards).near_duplicates
                 return NEEDS["merge_near_duplicates" if near else step].of(megabytes(input))
             case "measure_similarity":
-                shard_mb = megabytes(input.pairs) / config["shards"]
+                shard_mb = megabytes(input.pairs) / config.shards
                 return NEEDS[step].of(shard_mb) + LOADED_WEIGHTS.of(megabytes(input.system))
             case "translate_corpus":
-                shard_mb = megabytes(input.pairs) / config["shards"]
-                return translation_need(config["mined"][wildcards.mined]["translator"], shard_mb)
+                shard_mb = megabytes(input.pairs) / config.shards
+                translator = config.mined[wildcards.mined].translator
+                return translation_need(translator, shard_mb) if translator else NEEDS[step]
             case "embed_teacher":
                 of_teacher = LOADED_WEIGHTS.of(self.weights_mb(wildcards.system))
                 return NEEDS[step].of(megabytes(input.pairs)) + of_teacher
             case "train_vocabulary":
                 return vocabulary_need(models.definition(wildcards), megabytes(input))
             case "train_model":
-                settings = models.run(wildcards)
-                return training_need(models.definition(wildcards), settings, megabytes(input))
+                run = models.settings(wildcards)
+                return training_need(models.definition(wildcards), run, megabytes(input))
             case "train_compared":
-                settings = models.compared_run(wildcards)
-                need = training_need(models.definition(wildcards), settings, megabytes(input.dataset))
+                run = compared_settings(config, wildcards.model, wildcards.recipe)
+                need = training_need(models.definition(wildcards), run, megabytes(input.dataset))
                 return need + self._scores()
             case "train_static_embedding":
                 settings = models.static_embedding(wildcards)
@@ -351,33 +351,33 @@ class Needs:
             case "evaluate_bucc":
                 entry, size = evaluations.entry(wildcards.system), megabytes(input.sentences)
                 dimension, seconds = _DIMENSION, 0.0
-                if "training" in entry:
-                    dimension = vector_dimension(architecture_of(entry), entry["training"]["dimension"])
+                if isinstance(entry, Definition):
+                    dimension = vector_dimension(entry.architecture, entry.training.dimension)
                     seconds = embedding_seconds(entry, size * _BUCC_SENTENCES)
                 weights = LOADED_WEIGHTS.of(self.weights_mb(wildcards.system))
                 return bucc_need(dimension, size) + weights + Need(0, seconds)
             case "tabulate_corpora":
                 return NEEDS[step] + COUNTED_TEXT.of(megabytes(input.documents))
             case "tabulate_negatives":
-                return NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(config["negatives"]["model"]))
+                return NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(config.negatives.model or ""))
             case "measure_speed":
                 # Systems run one after the other, so the largest one determines the memory.
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
-                settings = config["evaluation"]["speed"]
-                return speed_measuring_need(settings, len(sizes)) + LOADED_WEIGHTS.of(max(sizes))
+                speed = config.evaluation.speed or Speed()
+                return speed_measuring_need(speed, len(sizes)) + LOADED_WEIGHTS.of(max(sizes))
             case "measure_front":
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("front")]
-                settings, front = config["evaluation"]["speed"], config["evaluation"]["front"]
-                count = len(sizes) * (1 + len(front["versions"])) + len(shipped_models())
-                need = NEEDS["evaluate_sts"] + speed_measuring_need(settings, 1)
+                speed, front = config.evaluation.speed or Speed(), config.evaluation.front
+                versions = front.versions if front else []
+                count = len(sizes) * (1 + len(versions)) + len(shipped_models())
+                need = NEEDS["evaluate_sts"] + speed_measuring_need(speed, 1)
                 return Need(need.mb, need.seconds * count) + LOADED_WEIGHTS.of(2 * max(sizes, default=0.0))
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
             need, entry = NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system)), evaluations.entry(system)
-            slow = "training" in entry and (
-                architecture_of(entry).recurrent or architecture_of(entry).transformer
-            )
-            if slow and step != "initialise_model":
+            of_model = entry.architecture if isinstance(entry, Definition) else None
+            slow = of_model and (of_model.recurrent or of_model.transformer)
+            if slow and isinstance(entry, Definition) and step != "initialise_model":
                 sentences = megabytes(input.testsets) * _TEST_SENTENCES
                 need += Need(0, embedding_seconds(entry, sentences))
             return need
@@ -385,10 +385,11 @@ class Needs:
 
     def _scores(self) -> Need:
         """Return what the scores in the course of a compared training add to it."""
-        return Need(0, self.evaluations.config["comparison"]["points"] * _SCORE_SECONDS)
+        return Need(0, self.evaluations.config.comparison.points * _SCORE_SECONDS)
 
     def weights_mb(self, system: str) -> float:
         """Return the MB of a system's weights, from a model's settings because it may not exist yet."""
-        if system in self.evaluations.config["systems"]:
-            return megabytes_on_disk(self.evaluations.files(system))
-        return weights_mb(self.evaluations.entry(system))
+        entry = self.evaluations.entry(system)
+        if isinstance(entry, Definition):
+            return weights_mb(entry)
+        return megabytes_on_disk(self.evaluations.files(system))

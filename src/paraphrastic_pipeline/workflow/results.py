@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from paraphrastic.base.files import Json
 from paraphrastic_pipeline.evaluation.layouts import LAYOUTS
 from paraphrastic_pipeline.report.contents import CAPTIONS
-from paraphrastic_pipeline.settings.definitions import is_trained, sweep_runs
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.studies import seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
@@ -52,17 +53,15 @@ class Results:
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
         # All figures; the map has no table of its own.
-        plotted = {name: others[name] for name in _PLOTTED} | {
-            "map": config["inspection"]["model"] is not None
-        }
+        plotted = {name: others[name] for name in _PLOTTED} | {"map": config.inspection.model is not None}
         self.figures = [
             *self.system_tables,
             *(figure for figure, is_made in plotted.items() if is_made),
             *(
                 f"training/{model}/{run}"
-                for model in config["models"]
-                if is_trained(config["definitions"][model])
-                for run in sweep_runs(config, model)
+                for model in config.models
+                if config.definitions[model].is_trained
+                for run in config.definitions[model].runs
             ),
         ]
         # Why some tables and figures that the page could show are not made.
@@ -73,7 +72,7 @@ class Results:
             if table not in self.system_tables
         }
         # The captions of all tables.
-        mark = "; the data are a sample, or stand in for others" if config["sample"] else ""
+        mark = "; the data are a sample, or stand in for others" if config.sample else ""
         self.captions = {table: CAPTIONS[table] + mark for table in self.tables}
         # All tables with published figures, and why some of them are not compared with measured ones.
         self.published = sorted(path.stem for path in (root / "config" / "published").glob("*.csv"))
@@ -81,14 +80,14 @@ class Results:
         # Tables that are compared with published ones, besides those of systems.
         self.compared = [table for table in self.published if table in made and table not in self.off]
         # What the ledger needs to know about the configuration: the fields of `ledger.Run`.
-        defined: dict[str, Json] = {**config["definitions"], **config["systems"]}
-        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in defined.items()}
-        claims = {name: entry["published_as"] for name, entry in defined.items()}
+        defined: dict[str, Definition | System] = {**config.definitions, **config.systems}
+        texts = {name: json.dumps(as_json(entry), sort_keys=True) for name, entry in defined.items()}
+        claims = {name: entry.published_as for name, entry in defined.items()}
         self.ledger_run = {
             "configs": list(configs),
             "published_as": {name: systems for name, systems in claims.items() if systems},
             "config_digests": {name: sha256(text.encode()).hexdigest() for name, text in texts.items()},
-            "gathered": config["models"],
+            "gathered": config.models,
             "off": self.off,
             "lacking": {
                 model: f"it needs {file}, which is given on request"
@@ -97,16 +96,16 @@ class Results:
             "incomparable": self._incomparable(),
             "left_out": {table: self._left_out(table) for table in self.system_tables},
             "gaps": self._gaps(),
-            "sample": config["sample"],
+            "sample": config.sample,
         }
 
     def _others(self) -> dict[str, bool]:
         """Return all tables besides those of systems, and whether they are made."""
         models = self.evaluations.models
         corpora = bool(models.model_corpora)
-        study = self.config["filter_study"]["model"] in self.config["models"]
-        choice = bool(self.config["language_choice"]["models"])
-        inspected = self.config["inspection"]["model"] is not None
+        study = self.config.filter_study.model in self.config.models
+        choice = bool(self.config.language_choice.models)
+        inspected = self.config.inspection.model is not None
         return {
             "dataset_differences": len(self.differing) > 1,
             "contamination": corpora,
@@ -116,8 +115,8 @@ class Results:
             "sweep": True,
             "filter_study": study,
             "studies": bool(models.study_models),
-            "negatives": self.config["negatives"]["model"] is not None,
-            "comparison": self.config["comparison"]["model"] is not None,
+            "negatives": self.config.negatives.model is not None,
+            "comparison": self.config.comparison.model is not None,
             "language_choice": choice,
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
@@ -136,26 +135,26 @@ class Results:
 
     def _incomparable(self) -> dict[str, dict[str, str]]:
         """Return why the figures of some columns cannot be compared, by table and column."""
-        statistics = self.config["statistics"]
+        statistics = self.config.statistics
         corpora: dict[str, str] = {}
-        if statistics["idf"] is None:
+        if statistics.idf is None:
             why = "the document frequencies are those of the corpus itself, since statistics.idf is null"
             corpora |= {"idf": why, "idf_std": why}
         # The published parses are of English.
-        if "en" not in statistics["parsers"]:
+        if "en" not in statistics.parsers:
             corpora["parse_entropy"] = "statistics.parsers names no parser for English"
         return {"corpora": corpora}
 
     def _left_out(self, table: str) -> list[str]:
         """Return the systems that `evaluation.only` leaves out of a table."""
-        only = self.config["evaluation"]["only"].get(LAYOUTS[table].task)
+        only = self.config.evaluation.only.get(LAYOUTS[table].task)
         return [] if only is None else [name for name in self.evaluations.systems if name not in only]
 
     def _gaps(self) -> dict[str, str]:
         """Return why tables that are made may lack rows or columns, by table."""
         gaps = {"speed": "the machine has no such device, or another number of cores"}
-        study = self.config["language_choice"]
-        if study["models"] and study["uriel"] is None:
+        study = self.config.language_choice
+        if study.models and study.uriel is None:
             why = "language_choice.uriel is null, so there are no distances between languages"
             gaps |= dict.fromkeys(("language_choice", "language_choice_correlations"), why)
         return gaps
@@ -168,7 +167,7 @@ class Results:
         Snakemake takes every word after `--forcerun` as something to run again. In `--forcerun train_model
         results/models/fr/model.safetensors`, for example, the file is meant as a target but is not one.
         """
-        cards = [f"results/models/{model}/README.md" for model in self.config["models"]]
+        cards = [f"results/models/{model}/README.md" for model in self.config.models]
         files = sorted(str(name) for name in forced if str(name).startswith("results/"))
         table = ["results/tables/sts.csv"] if "sts" in self.system_tables else []
         return files or [*table, *cards]

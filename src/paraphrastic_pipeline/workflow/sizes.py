@@ -25,7 +25,7 @@ from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of
 from paraphrastic_pipeline.registry.opus import OpusCorpus
-from paraphrastic_pipeline.settings.architecture import vocabularies
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.workflow import estimate
 from paraphrastic_pipeline.workflow.need import Need
 from paraphrastic_pipeline.workflow.resources import Megabytes, megabytes_on_disk, weights_mb
@@ -106,7 +106,7 @@ class PlannedRun:
     Each job comes after those that it waits for.
     """
 
-    config: Mapping[str, Any]
+    config: Configuration
     datasets: Mapping[str, Dataset]
     opus: Mapping[str, OpusCorpus]
     jobs: list[Job] = field(default_factory=list)
@@ -143,7 +143,7 @@ class Sizes:
     def add(self, job: Job) -> tuple[float, float]:
         """Add a job; return the MB of its outputs, and the MB that it has on the disk only while it runs."""
         # The first outputs are the data; the others are small.
-        data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
+        data = job.outputs[: self.run.config.filter_study.parts if job.step == "rank_pairs" else 1]
         written = dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
         self._known |= written
         merged = self.megabytes(job.inputs) * estimate.MERGED if job.step == "merge_pairs" else 0.0
@@ -151,7 +151,10 @@ class Sizes:
 
     def _data(self, job: Job) -> float:
         config, wildcards = self.run.config, job.wildcards
-        of_model = config["definitions"].get(wildcards.get("model"))
+
+        def of_model() -> Definition:
+            return config.definitions[wildcards["model"]]
+
         match job.step:
             case "download_file":
                 return self._download(job.outputs[0])
@@ -159,27 +162,27 @@ class Sizes:
                 return self._extracted(wildcards["corpus"], job.inputs)
             case "score_pairs" | "measure_similarity" | "translate_corpus":
                 # A shard is a part of the first input.
-                return self.megabytes(job.inputs[0]) / config["shards"] * _RATES[job.step]
+                return self.megabytes(job.inputs[0]) / config.shards * _RATES[job.step]
             case "select_pairs":
                 kept = self.kept.get(wildcards["corpus"], KEPT)
                 return self.megabytes(job.inputs) * estimate.SELECTED * kept
             case "merge_pairs":
-                return self._merged(of_model, job.inputs)
+                return self._merged(of_model(), job.inputs)
             case "train_vocabulary":
-                return _vocabulary_mb(of_model)
+                return _vocabulary_mb(of_model())
             case "encode_dataset" | "encode_part":
-                return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
+                return _encoded_rate(of_model()) * self.megabytes(job.inputs[0])
             case "embed_teacher":
                 return self.megabytes(job.inputs[0]) * _TEACHER_RATE
             case "train_transformer" | "choose_transformer" | "initialise_transformer":
-                return weights_mb(of_model)
+                return weights_mb(of_model())
             case "train_model" | "train_part" | "train_compared" | "choose_model" | "initialise_model":
-                return weights_mb(of_model) + _vocabulary_mb(of_model)
+                return weights_mb(of_model()) + _vocabulary_mb(of_model())
             case "rank_pairs":
-                study, merged = config["filter_study"], self.megabytes(job.inputs) * estimate.MERGED
-                return min(study["sample"] * estimate.MERGED_BYTES / 1e6, merged / study["parts"])
+                study, merged = config.filter_study, self.megabytes(job.inputs) * estimate.MERGED
+                return min(study.sample * estimate.MERGED_BYTES / 1e6, merged / study.parts)
             case "describe_corpus":
-                sampled = 2 * config["statistics"]["sentences"] * _SENTENCE_BYTES / 1e6
+                sampled = 2 * config.statistics.sentences * _SENTENCE_BYTES / 1e6
                 return min(self.megabytes(job.inputs), sampled)
         if job.step in _RATES:
             return self.megabytes(job.inputs) * _RATES[job.step]
@@ -202,7 +205,7 @@ class Sizes:
 
     def _size(self, file: RemoteFile) -> float | None:
         for address in file.addresses:
-            _, place = source_of(address, self.run.config["mirror"])
+            _, place = source_of(address, self.run.config.mirror)
             if isinstance(place, Path) and place.is_file():
                 return megabytes_on_disk(str(place))
         listed = self.run.opus.get(file.location)
@@ -228,25 +231,25 @@ class Sizes:
         )
         return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
 
-    def _merged(self, definition: Mapping[str, Any], inputs: Sequence[str]) -> float:
+    def _merged(self, definition: Definition, inputs: Sequence[str]) -> float:
         total = 0.0
         # The selected pairs of each corpus come first among the inputs; contaminated pairs come after.
-        for corpus, path in zip(definition["corpora"], inputs, strict=False):
-            most, weight = definition["max_pairs"].get(corpus), definition["weights"].get(corpus) or 1
+        for corpus, path in zip(definition.corpora, inputs, strict=False):
+            most, weight = definition.max_pairs.get(corpus), definition.weights.get(corpus) or 1
             size = self.megabytes(path) * estimate.MERGED
             total += weight * (size if most is None else min(size, most * estimate.MERGED_BYTES / 1e6))
         return total
 
 
-def _encoded_rate(definition: Mapping[str, Any]) -> float:
+def _encoded_rate(definition: Definition) -> float:
     """Return the MB of training data per MB of merged pairs; every unit has training data of its own."""
-    vocabulary = definition["vocabulary"]
-    units = {unit for unit, _ in vocabularies(definition).values()}
-    return len(units) * estimate.ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
+    vocabulary = definition.vocabulary
+    units = {unit for unit, _ in definition.vocabularies.values()}
+    return len(units) * estimate.ENCODED * (_ENCODED_PIECES / vocabulary.size) ** _ENCODED_POWER
 
 
-def _vocabulary_mb(definition: Mapping[str, Any]) -> float:
-    return float(0.24 + 17e-6 * definition["vocabulary"]["size"])
+def _vocabulary_mb(definition: Definition) -> float:
+    return float(0.24 + 17e-6 * definition.vocabulary.size)
 
 
 class _Ignored(UnreadableRows):

@@ -1,7 +1,7 @@
 """A first configuration for somebody's own corpora, as `paraphrastic new` writes it."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from paraphrastic_pipeline.settings.local_files import (
     name_fault,
     opus_corpora,
 )
+from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.workflow.sizes import SAMPLED, first_rows
 
 # From this number of pairs on, a model is as large as the papers'.
@@ -83,8 +84,8 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
     if selection:
         definition["selection"] = {section: selection}
     checked, datasets = check_config(config)
-    used = [datasets[name] for name in checked["definitions"][model]["corpora"]]
-    pairs, scored = _measure(checked["definitions"][model], used, checked["max_member_bytes"])
+    used = [datasets[name] for name in checked.definitions[model].corpora]
+    pairs, scored = _measure(checked.definitions[model], used, checked.max_member_bytes)
     if len(languages) == 1 and not scored:
         selection[_SCORE] = None
         definition["selection"] = {section: selection}
@@ -128,14 +129,14 @@ def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]
 
 
 def _measure(
-    definition: Mapping[str, Any], corpora: Sequence[Dataset], max_member_bytes: int
+    definition: Definition, corpora: Sequence[Dataset], max_member_bytes: int
 ) -> tuple[int | None, bool]:
     """About how many pairs corpora have together, None if it is not known; and whether any has scores.
 
     Raises:
         InputError: a file has no pair that can be read; the message is the reader's.
     """
-    sides = (definition["languages"][0], definition["languages"][-1])
+    sides = (definition.languages[0], definition.languages[-1])
     listed = {corpus.name: corpus.pairs for corpus in opus_corpora(definition, ())}
     total: int | None = 0
     scored = False

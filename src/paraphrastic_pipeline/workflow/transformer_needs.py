@@ -5,12 +5,12 @@ the rate of a GPU, follow from the operations of each parameter for each token.
 """
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.corpus.translation_limits import MOST_SCORES
+from paraphrastic_pipeline.settings.sections.corpora import Translator
+from paraphrastic_pipeline.settings.sections.training import Hyperparameters
 from paraphrastic_pipeline.workflow.need import Need
 
 # MB of the weights of a Transformer that has only a name, here of a base model; the tokens of a sentence and
@@ -56,7 +56,7 @@ def transformer_seconds(weights: float, sentences: float) -> float:
     return 2 * weights * 1e6 / 4 * _TOKENS * sentences / _CORE_OPERATIONS
 
 
-def transformer_need(weights: float, settings: Mapping[str, Any], size_mb: float, *, lstm: bool) -> Need:
+def transformer_need(weights: float, settings: Hyperparameters, size_mb: float, *, lstm: bool) -> Need:
     """Return the need of training a Transformer, perhaps with an LSTM, on training data of `size_mb`.
 
     `weights` are the MB of both.
@@ -64,23 +64,23 @@ def transformer_need(weights: float, settings: Mapping[str, Any], size_mb: float
     Memory holds the weights, their gradients, Adam's state, and the states that a step keeps. The margin loss
     embeds four sentences of a pair, after the search for negatives among two of them.
     """
-    pairs, parameters, margin = size_mb * _PAIRS, weights * 1e6 / 4, settings["loss"] == "margin"
-    sentences = min(settings["chunk_size"] or math.inf, (4 if margin else 2) * settings["batch_size"])
+    pairs, parameters, margin = size_mb * _PAIRS, weights * 1e6 / 4, settings.loss == "margin"
+    sentences = min(settings.chunk_size or math.inf, (4 if margin else 2) * settings.batch_size)
     kept = _KEPT_OF_PARAMETERS * math.sqrt(parameters) * _TOKENS * sentences * 4e-6
     # A forward pass takes two operations for each parameter and token, and a backward pass four.
-    passes = 2 * 6 + (2 * 6 + 2 * 2 if margin else 0) + (2 * 2 if settings["chunk_size"] else 0)
-    rate = _GPU_OPERATIONS if settings["device"] == "cuda" else _CORE_OPERATIONS
+    passes = 2 * 6 + (2 * 6 + 2 * 2 if margin else 0) + (2 * 2 if settings.chunk_size else 0)
+    rate = _GPU_OPERATIONS if settings.device == "cuda" else _CORE_OPERATIONS
     seconds = passes * parameters * _TOKENS / rate
-    if settings["device"] != "cuda":
+    if settings.device != "cuda":
         seconds += _PAIR + _LSTM_PAIR * lstm
-    return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * settings["soup"] * pairs * seconds)
+    return Need(1500 + 5 * weights + kept, 20 + settings.epochs * settings.soup * pairs * seconds)
 
 
-def translation_need(translator: Mapping[str, Any], size_mb: float) -> Need:
+def translation_need(translator: Translator, size_mb: float) -> Need:
     """Return the need of translating a bitext of `size_mb`, with a decoder for each hypothesis."""
-    weights = _mb_of_folder(translator["model"]) or _TRANSLATOR_MB
-    rate = _GPU_OPERATIONS if translator["device"] == "cuda" else _CORE_OPERATIONS
-    passes = 2 * weights * 1e6 / 4 * _TOKENS * (1 + translator["beam"])
+    weights = _mb_of_folder(translator.model) or _TRANSLATOR_MB
+    rate = _GPU_OPERATIONS if translator.device == "cuda" else _CORE_OPERATIONS
+    passes = 2 * weights * 1e6 / 4 * _TOKENS * (1 + translator.beam)
     sentences = size_mb * _SENTENCES
     # The scores of the whole vocabulary for the hypotheses of a step, and copies of them in the beam search.
     scores = 5 * 4e-6 * MOST_SCORES

@@ -1,11 +1,15 @@
 """A whole configuration, and a model's definition in it."""
 
 from collections.abc import Mapping
+from dataclasses import fields
+from functools import cached_property
+from itertools import product
 from typing import Annotated, Literal
 
 from paraphrastic.base.limits import Length, Range
-from paraphrastic_pipeline.settings.declared import derived, section, setting
-from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OriginalDataset
+from paraphrastic.model.architecture import Architecture, Unit
+from paraphrastic_pipeline.settings.declared import from_global, internal, section, setting
+from paraphrastic_pipeline.settings.sections.corpora import CorpusName, FileCorpus, Mined, OriginalDataset
 from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
 from paraphrastic_pipeline.settings.sections.names import (
@@ -26,7 +30,12 @@ from paraphrastic_pipeline.settings.sections.studies import (
     Study,
 )
 from paraphrastic_pipeline.settings.sections.text import Extraction, Text
-from paraphrastic_pipeline.settings.sections.training import Sweep, Training
+from paraphrastic_pipeline.settings.sections.training import (
+    Hyperparameters,
+    Sweep,
+    Training,
+    TrainingSettings,
+)
 
 
 @section
@@ -72,17 +81,60 @@ class Definition(ModelSections):
     """
     published_as: list[str] = setting([])
     """The published systems that the model stands for in the ledger, by their names in `config/published`."""
-    seed: Annotated[int, Range(0)] = derived()
+    seed: Annotated[int, Range(0)] = from_global()
     """The seed of training, if it is not the global one."""
     languages: Annotated[list[LanguageCode], Length(1, distinct=True)]
     """One language for a model of paraphrases, two for a model of bitext, or more. With several languages, a
     corpus gives its pairs of any two of them or, if it has none, its paraphrases in any of them.
     """
-    corpora: Annotated[list[str | FileCorpus], Length(1, distinct=True)] = setting([])
+    corpora: Annotated[list[CorpusName], Length(1, distinct=True)] = setting([])
     """Data sets of the registry, corpora of OPUS, mined corpora, or files by their path. If a pair is in
     several of them, the copy of the first is kept.
     """
     dataset: OriginalDataset | None = None
+
+    files: Mapping[str, FileCorpus] = internal(dict)
+    """The corpora that are files, by name."""
+
+    @cached_property
+    def architecture(self) -> Architecture:
+        """The encoder of the model."""
+        return self.encoder.architecture(self.vocabulary.unit, self.vocabulary.languages)
+
+    @cached_property
+    def vocabularies(self) -> dict[str, tuple[Unit, tuple[str, ...]]]:
+        """Unit and sides of each of the model's vocabularies, by name, in the order of units and languages.
+
+        The first is called `sentencepiece`; the names of the others include the unit and the language. A
+        Transformer has its own tokenizer, and none of these.
+        """
+        if self.architecture.transformer:
+            return {}
+        sides: dict[str, tuple[str, ...]] = {"": ("source", "target")}
+        if self.architecture.vocabularies != "shared":
+            source, target = self.languages
+            sides = {f"-{source}": ("source",), f"-{target}": ("target",)}
+        found: dict[str, tuple[Unit, tuple[str, ...]]] = {}
+        units = dict.fromkeys(part.unit for part in self.architecture.parts)
+        for unit, (suffix, of_unit) in product(units, sides.items()):
+            found[f"sentencepiece-{unit}{suffix}" if found else "sentencepiece"] = (unit, of_unit)
+        return found
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the model is trained at all."""
+        return self.training.epochs > 0
+
+    @cached_property
+    def runs(self) -> dict[str, TrainingSettings]:
+        """The settings of every run of the sweep, by the name of the run."""
+        shared = {each.name: getattr(self.training, each.name) for each in fields(Hyperparameters)}
+        return {
+            f"dropout-{dropout}-megabatch-{megabatch}": TrainingSettings(
+                **shared, dropout=dropout, megabatch=megabatch, seed=self.seed
+            )
+            for dropout, megabatch in product(self.sweep.dropout, self.sweep.megabatch)
+        }
 
 
 @section

@@ -1,10 +1,11 @@
 """Corpora by their path, data of the original code, and corpora that are mined or translated."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from paraphrastic.base.limits import Length, OneOf, Range
 from paraphrastic_pipeline.registry.datasets import FILE_KINDS
-from paraphrastic_pipeline.settings.declared import derived, section
+from paraphrastic_pipeline.settings.declared import Also, derived, internal, section
 from paraphrastic_pipeline.settings.sections.names import LanguageCode, NotEmpty, PlainName
 
 
@@ -32,6 +33,10 @@ class FileCorpus:
     """The language of the file's paraphrases, or its pair of languages; by default those of the definition,
     if it has at most two.
     """
+
+
+# The name of a corpus; in a configuration, also a file.
+CorpusName = Annotated[str, Also(FileCorpus)]
 
 
 @section
@@ -96,7 +101,7 @@ class Mined:
 
     languages: Annotated[list[LanguageCode], Length(2, 2, distinct=True)]
     """The language of the sentences that recur, and the language of the paraphrases."""
-    corpora: Annotated[list[str | FileCorpus], Length(1, distinct=True)]
+    corpora: Annotated[list[CorpusName], Length(1, distinct=True)]
     """The bitexts in these languages, named as in a definition."""
     encoder: str | Annotated[MiningEncoder, Length(1, 1)] | None = None
     """The encoder that tells which pairs are translations: the name of a definition, `{path: FOLDER}`, or
@@ -105,3 +110,6 @@ class Mined:
     min_similarity: Annotated[float, Range(-1, 1)] = 0.7
     """Only pairs of the bitext with a higher cosine are kept."""
     translator: Translator | None = None
+
+    files: Mapping[str, FileCorpus] = internal(dict)
+    """The corpora that are files, by name."""

@@ -1,24 +1,27 @@
 """The vocabulary and the encoder of a model."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from paraphrastic.base.files import Json
 from paraphrastic.base.limits import Length, Range
-from paraphrastic.model.architecture import Unit
-from paraphrastic_pipeline.settings.declared import derived, section, setting
+from paraphrastic.model.architecture import (
+    Architecture,
+    Directions,
+    PartKind,
+    Pooling,
+    Sharing,
+    Tables,
+    Transformer,
+    TransformerPooling,
+    Unit,
+)
+from paraphrastic.model.architecture import Part as PartOfModel
+from paraphrastic_pipeline.settings.declared import Overrides, as_json, section, setting
 from paraphrastic_pipeline.settings.sections.names import NotEmpty
 
-
-@section
-class UnitVocabulary:
-    """The settings of one unit; all others are those of `vocabulary`."""
-
-    size: Annotated[int, Range(10, 1000000)] = derived()
-    character_coverage: Annotated[float, Range(0.98, 1)] = derived()
-    unknown: Literal["bytes", "spellings", "shared", "omit"] = derived()
-    max_sentences: Annotated[int, Range(1)] = derived()
-    hard_limit: bool = derived()
-    max_pieces: Annotated[int, Range(1)] | None = derived()
+# The settings that each unit can have of its own.
+_OF_UNITS = ("size", "character_coverage", "unknown", "max_sentences", "hard_limit", "max_pieces")
 
 
 @section
@@ -50,20 +53,33 @@ class Vocabulary:
     """Whether it is an error if there are fewer pieces than asked for."""
     max_pieces: Annotated[int, Range(1)] | None = 100
     """The number of pieces after which sentences are cut off in training; null keeps them whole."""
-    languages: Literal["shared", "separate", "overlapping"] = "shared"
+    languages: Tables = "shared"
     """Whether the two languages share a vocabulary (`shared`), have their own vocabularies and embeddings
     (`separate`), or have their own vocabularies with one embedding for pieces of the same spelling
     (`overlapping`).
     """
-    units: Mapping[Unit, UnitVocabulary] = setting({})
+    units: Mapping[Unit, Annotated[Mapping[str, Any], Overrides(lambda: Vocabulary, only=_OF_UNITS)]] = (
+        setting({})
+    )
     """Overrides the settings of the vocabulary for a unit, if an encoder has several."""
+
+    def own(self, unit: str) -> Mapping[str, Any]:
+        """The settings that a unit has of its own."""
+        return next((settings for name, settings in self.units.items() if name == unit), {})
+
+    def of_unit(self, unit: str) -> Json:
+        """The settings of a unit's vocabulary: the common ones, overridden by those for this unit."""
+        settings = {**{key: getattr(self, key) for key in _OF_UNITS}, **self.own(unit)}
+        settings["unknown"] = settings["unknown"] or ("shared" if unit == "trigram" else "bytes")
+        # A setting without effect is normalised, so that changing it does not cause new training.
+        return settings if unit == "subword" else {**settings, "character_coverage": 1.0}
 
 
 @section
 class Part:
     """One encoder of a sentence, with its own embeddings."""
 
-    kind: Literal["average", "lstm", "bilstm"]
+    kind: PartKind
     """The average of a sentence's embeddings, or the states of an LSTM or a BiLSTM over them."""
     unit: Unit | None = None
     """What sentences are cut into; null for `vocabulary.unit`."""
@@ -71,9 +87,9 @@ class Part:
     """The dimension of the part's vector; null for `training.dimension`, which is also the dimension of an
     LSTM's embeddings.
     """
-    pooling: Literal["mean", "max"] = "mean"
+    pooling: Pooling = "mean"
     """How the states of an LSTM become one vector."""
-    directions: Literal["average", "concatenate"] = "average"
+    directions: Directions = "average"
     """How the vectors of a BiLSTM's two directions become one."""
     peepholes: bool = False
     """Whether the gates of an LSTM also see its cell, as in ParaNMT-50M's code."""
@@ -93,13 +109,13 @@ class Encoder:
     """How the vectors of the parts become one."""
     scramble: Annotated[float, Range(0, 1)] = 0.3
     """The share of sentences whose tokens LSTMs see in random order, in training."""
-    languages: Literal["shared", "separate"] = "shared"
+    languages: Sharing = "shared"
     """Whether the two languages share all parameters or have their own."""
     transformer: NotEmpty | None = None
     """A Transformer in place of the parts: a folder, or a name on the Hugging Face Hub, such as
     `sdadas/polish-roberta-base-v2`. Null for none.
     """
-    pooling: Literal["mean", "cls", "lstm_last"] = "mean"
+    pooling: TransformerPooling = "mean"
     """How the vectors of a Transformer's tokens become one: their `mean`, the vector of the first token
     (`cls`), or the last state of an LSTM over them (`lstm_last`).
     """
@@ -109,3 +125,24 @@ class Encoder:
     """The number of a Transformer's tokens after which sentences are cut off; null for as many as it can
     read.
     """
+
+    def architecture(self, unit: Unit, vocabularies: Tables) -> Architecture:
+        """The encoder, whose parts have this `unit` if they name none."""
+        if self.transformer:
+            return Architecture(
+                transformer=Transformer(
+                    place=self.transformer,
+                    pooling=self.pooling,
+                    lstm_size=self.lstm_size,
+                    max_tokens=self.max_tokens,
+                )
+            )
+        parts = tuple(PartOfModel(**{**as_json(part), "unit": part.unit or unit}) for part in self.parts)
+        # Settings without effect are normalised, so that changing them does not cause new training.
+        return Architecture(
+            parts=parts,
+            combine=self.combine if len(parts) > 1 else "concatenate",
+            scramble=self.scramble if any(part.recurrent for part in parts) else 0.0,
+            languages=self.languages,
+            vocabularies=vocabularies,
+        )

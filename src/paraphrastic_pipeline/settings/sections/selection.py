@@ -73,7 +73,7 @@ class BitextSelection:
 
 
 @section
-class ParaphraseSelection:
+class ParaphraseSelection(BitextSelection):
     """Which paraphrases are kept."""
 
     rank: Rank | None = None

@@ -41,7 +41,7 @@ class FilterStudy:
     """The number of equal parts into which a ranking is cut."""
     sample: Annotated[int, Range(1)] = 1000000
     """The number of random pairs of each part on which a model is trained, at most."""
-    training: Annotated[Mapping[str, Any], Overrides(Training)] = setting({"epochs": 1})
+    training: Annotated[Mapping[str, Any], Overrides(lambda: Training)] = setting({"epochs": 1})
     """Overrides the model's training, key by key."""
 
 

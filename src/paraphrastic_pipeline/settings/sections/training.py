@@ -1,9 +1,30 @@
 """How a model is trained: the hyperparameters of the papers, and better ones (docs/recipe.md)."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from paraphrastic.base.limits import Length, Range
+from paraphrastic.base.devices import Device, Precision
+from paraphrastic.base.limits import Length, Range, Size
+from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.settings.declared import by_recipe, derived, section, setting
+
+Initialization = Literal["random", "cooccurrences"]
+Loss = Literal["margin", "multiple_negatives", "cosines"]
+Optimizer = Literal["adam", "lazy_adam", "adamw"]
+LearningRateSchedule = Literal["constant", "linear"]
+Negatives = Literal["other_side", "either_side"]
+MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
+EngineName = Literal["auto", "fused", "autograd"]
+
+# Values that the kernels for averages know of settings that are otherwise for autograd.
+_OF_KERNELS: Mapping[str, Any] = {
+    "loss": "margin",
+    "warmup": 0.0,
+    "max_gradient_norm": None,
+    "precision": "float32",
+    "chunk_size": None,
+    "gradient_checkpointing": False,
+}
 
 
 @section
@@ -21,9 +42,9 @@ class EarlyStopping:
 class Hyperparameters:
     """The settings of training that a model depends on."""
 
-    dimension: Annotated[int, Range(1, 65536)] = 1024
+    dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
-    init: Literal["random", "cooccurrences"] = setting("random", original="random")
+    init: Initialization = setting("random", original="random")
     """What the embeddings begin as: `random`, or `cooccurrences`, vectors in which pieces are alike if they
     occur in pairs with the same other pieces (Levy et al. 2015). LSTMs always begin at random.
     """
@@ -41,14 +62,14 @@ class Hyperparameters:
     """The number of trainings, of `epochs` each, whose parameters are averaged. They begin with the same
     parameters and differ in the order of the pairs and in dropout (Wortsman et al. 2022, *Model soups*).
     """
-    coarser: Annotated[list[Annotated[int, Range(1)]], Length(distinct=True)] = setting([])
+    coarser: Annotated[Sequence[Annotated[int, Range(1)]], Length(distinct=True)] = ()
     """Sizes of smaller vocabularies, such as `[10000]`. For each of them, as many trainings follow on the
     same text, whose pieces are cut into so many others. At the end, the embeddings of all vocabularies are
     joined into one table with the model's own pieces and dimension
     ([how](../docs/training.md#coarser-vocabularies)). It is for an average of subwords that all languages
     share.
     """
-    trained_dimension: Annotated[int, Range(1, 65536)] | None = None
+    trained_dimension: Size | None = None
     """The dimension of each of the tables that `coarser` joins, while they are trained; null for
     `training.dimension`, which the joined table has. Four tables of 300 dimensions take less time than two of
     1,024.
@@ -59,9 +80,7 @@ class Hyperparameters:
     """The number of mini-batches after which the mega-batch grows by one; with 0, it has its full size from
     the beginning.
     """
-    loss: Literal["margin", "multiple_negatives", "cosines"] = by_recipe(
-        paper="margin", best="margin", transformer="multiple_negatives"
-    )
+    loss: Loss = by_recipe(paper="margin", best="margin", transformer="multiple_negatives")
     """The margin loss with negatives that are mined in the mega-batch (`margin`), the one with the other
     targets of the mini-batch as negatives (`multiple_negatives`), or the difference from a teacher's cosines
     (`cosines`). It is always `cosines` with `distil`.
@@ -76,16 +95,14 @@ class Hyperparameters:
     """
     margin: Annotated[float, Range(0, 2, is_open=True)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
     """The margin δ of the loss."""
-    optimizer: Literal["adam", "lazy_adam", "adamw"] = by_recipe(
-        paper="adam", best="adam", transformer="adamw"
-    )
+    optimizer: Optimizer = by_recipe(paper="adam", best="adam", transformer="adamw")
     """Dense Adam, Adam that moves only the rows of the mini-batch, or dense Adam with decoupled weight decay.
     """
     learning_rate: Annotated[float, Range(0, 10, is_open=True)] = by_recipe(
         paper=0.001, best=0.003, transformer=2e-06
     )
     """The learning rate."""
-    learning_rate_schedule: Literal["constant", "linear"] = by_recipe(
+    learning_rate_schedule: LearningRateSchedule = by_recipe(
         paper="constant", best="linear", transformer="linear"
     )
     """Whether the learning rate is constant or falls to zero over the run."""
@@ -99,9 +116,7 @@ class Hyperparameters:
         paper=None, best=None, transformer=1.0
     )
     """The length to which longer gradients are cut; null for none."""
-    precision: Literal["auto", "float32", "bfloat16", "float16"] = by_recipe(
-        paper="float32", best="float32", transformer="auto"
-    )
+    precision: Precision = by_recipe(paper="float32", best="float32", transformer="auto")
     """The precision of the encoder's products in training. `auto` means bfloat16 or float16 on a GPU,
     whichever it has instructions for, and float32 on a processor.
     """
@@ -114,7 +129,7 @@ class Hyperparameters:
     """Whether a Transformer computes the states of its layers once more in the backward pass instead of
     keeping them, which takes less memory and a third more time.
     """
-    negatives: Literal["other_side", "either_side"] = "other_side"
+    negatives: Negatives = "other_side"
     """Whether negatives come from the other side of the mega-batch or from either side; [which paper has
     which](../docs/training.md#how-it-works).
     """
@@ -124,18 +139,16 @@ class Hyperparameters:
     """Rules out negatives whose cosine is above this share of the cosine of the sentence's own pair, since
     they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
     """
-    mining_precision: Literal["auto", "float32", "bfloat16", "int8"] = by_recipe(
-        paper="float32", best="auto", transformer="auto"
-    )
+    mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
     """The precision of the similarities that choose negatives. `auto` means bfloat16 on a GPU, and on a
     processor the first of int8, bfloat16 and float32 for which it has instructions. A GPU treats int8 as
     bfloat16. The model's `config.json` and `sweep.csv` say which precision was used.
     """
-    engine: Literal["auto", "fused", "autograd"] = "auto"
+    engine: EngineName = "auto"
     """`fused` uses kernels for averaged embeddings, `autograd` torch's automatic differentiation, which is
     slower. `auto` picks the fastest engine that can train the encoder.
     """
-    device: Literal["auto", "cpu", "cuda"] = "cpu"
+    device: Device = "cpu"
     """Where training runs. `auto` uses a GPU if torch finds one. Digits differ between a processor and a GPU.
     """
     shuffle_window: Annotated[int, Range(8192)] = 1048576
@@ -147,6 +160,50 @@ class Hyperparameters:
     """The λ of the penalty λ‖W − W₀‖² that holds these embeddings W to their initial values W₀."""
     composition_penalty: Annotated[float, Range(0, 1000000)] = 0.0
     """The λ of the penalty λ‖W‖² that holds the weights and biases W of LSTMs near zero."""
+
+    @property
+    def only_autograd(self) -> list[str]:
+        """Names of the settings whose values only the engine `autograd` knows."""
+        return [name for name, value in _OF_KERNELS.items() if getattr(self, name) != value]
+
+    def trains_fused(self, architecture: Architecture) -> bool:
+        """Whether the fused engine trains an encoder: an average, unless settings need or name autograd."""
+        able = architecture.averaged and not (self.initial_vectors_penalty or self.only_autograd)
+        return able and self.engine != "autograd"
+
+
+@section
+class TrainingSettings(Hyperparameters):
+    """The hyperparameters of one run, named as in Wieting et al. 2021, section 5.1.
+
+    `seed` seeds initial embeddings, shuffling and dropout. Without `early_stopping`, the last parameters are
+    kept.
+    """
+
+    dropout: float
+    megabatch: int
+    seed: int
+
+    @property
+    def all_epochs(self) -> int:
+        """Number of epochs of all the trainings whose parameters are averaged or joined."""
+        return self.epochs * self.soup * (1 + len(self.coarser))
+
+    @property
+    def table_dimension(self) -> int:
+        """Dimension of the tables that are trained, of which several are joined into one of `dimension`."""
+        joined = self.coarser and self.epochs
+        return self.trained_dimension or self.dimension if joined else self.dimension
+
+    @property
+    def negative_search(self) -> dict[str, Any]:
+        """Arguments for `hardest_negatives` and `hardest_on_device`."""
+        return {
+            "either_side": self.negatives == "either_side",
+            "exclude_duplicates": self.exclude_duplicates,
+            "max_share": self.max_negative_share,
+            "precision": self.mining_precision,
+        }
 
 
 @section

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Float32
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.device.formulas import (
     Rates,
     adam,
@@ -22,7 +23,6 @@ from paraphrastic_pipeline.training.fingerprints import sentence_fingerprints
 from paraphrastic_pipeline.training.fused_kernels import HORIZON
 from paraphrastic_pipeline.training.negative_mining import hardest_on_device
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.settings import TrainingSettings
 
 # Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
 COPIED_ROWS = 4096
