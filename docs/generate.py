@@ -1,7 +1,7 @@
 """Write the parts of the documentation that follow from the code: `python docs/generate.py [--check]`.
 
-The tables of settings in `config/README.md` and the JSON Schema `config/config.schema.json`, for editors, come
-from the classes in `settings/sections/`, and `docs/commands.md` comes from the parsers of the command line.
+The tables of settings in `config/README.md` and the JSON Schema `config/config.schema.json`, for editors,
+come from the classes in `settings/sections/`, and `docs/commands.md` from the parsers of the command line.
 With `--check`, nothing is written, and the exit status is 1 if a page is out of date.
 """
 

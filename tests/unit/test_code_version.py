@@ -13,7 +13,10 @@ FILES = {
         '"""Top."""\nfrom paraphrastic.low import f\n\nPROCESS = "paraphrastic.apart"\n'
         'PAGE = "page.html"\n\n\ndef g():\n    """G."""\n    return f()\n'
     ),
-    "low.py": '"""Low."""\n\n\ndef f():\n    """F."""\n    return 1\n',
+    "low.py": (
+        '"""Low."""\n\n\ndef f():\n    """F."""\n    return 1\n\n\n'
+        'class C:\n    a = 1\n    """What a means."""\n    b = 2\n'
+    ),
     "other.py": "x = 1\n",
     "apart.py": "x = 1\n",
     "page.html": "<p>",
@@ -51,6 +54,8 @@ def version(*modules: str) -> str:
         ("top.py", FILES["top.py"].replace("return f()", "return f() + 1"), True),
         ("low.py", FILES["low.py"].replace("return 1", "return 2"), True),
         ("low.py", FILES["low.py"].replace("Low.", "Deep."), False),
+        ("low.py", FILES["low.py"].replace("What a means.", "Something else."), False),
+        ("low.py", FILES["low.py"].replace("a = 1", "a = 2"), True),
         ("other.py", "x = 2\n", False),
         ("apart.py", "x = 2\n", True),
         ("page.html", "<b>", True),

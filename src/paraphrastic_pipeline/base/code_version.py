@@ -132,9 +132,10 @@ def _parse(content: bytes, digest: str) -> _Source:
             modules.append(str(node.value))  # a module can be named, for example to run in its own process
             files.append(str(node.value))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                del node.body[0]
+            # Docstrings, also those of attributes.
+            texts = [each for each in node.body if isinstance(each, ast.Expr)]
+            texts = [each for each in texts if isinstance(each.value, ast.Constant)]
+            node.body = [each for each in node.body if each not in texts]
     code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return _Source(digest, code, [name for name in modules if name.split(".")[0] in PACKAGES], files)
 
