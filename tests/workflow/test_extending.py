@@ -1,17 +1,22 @@
-"""Test the task and the kind of corpus of docs/extending.md in a copy of the project."""
+"""Test the task, the kind of corpus and the setting of docs/extending.md in a copy of the project."""
 
 import csv
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from pipelines import ROOT, snakemake
 from test_docs import blocks
 
 Edit = Callable[[Path, str, str], None]
 
-TASK, SCRIPT, RULE, KIND, READER, ENTRY = blocks(ROOT / "docs" / "extending.md", "py")
+TASK, SCRIPT, RULE, KIND, READER, ENTRY, SETTING, USE = blocks(ROOT / "docs" / "extending.md", "py")
 CONFIG = """
 models: [fr]
 definitions:
@@ -84,3 +89,23 @@ def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, 
     edit(pipeline / "config.yaml", "talks.pipe", "talks.bar")
     run = snakemake(pipeline, "--dry-run", *RUN, "all")
     assert "has none of the endings .tsv, .jsonl, .ndjson, .parquet, .pipe, .tmx: give its kind" in run.stdout
+
+
+@pytest.mark.slow("makes training data")
+def test_a_setting_is_declared_once_and_used_once(pipeline: Path, edit: Edit) -> None:
+    package = pipeline / "src/paraphrastic_pipeline"
+    place = "\n    @property\n    def only_autograd"
+    edit(package / "settings/sections/training.py", place, f"{SETTING}{place}")
+    place = "        started = time.monotonic()\n        beginning"
+    edit(package / "training/train.py", place, f"{USE}{place}")
+    configure(pipeline, more="training: {min_pairs: -1, dimension: 8}\nvocabulary: {size: 300}\n")
+    run = snakemake(pipeline, "--dry-run", *RUN, "all")
+    assert "config: training.min_pairs: -1 is less than the minimum of 0" in run.stdout
+    edit(pipeline / "config.yaml", "min_pairs: -1", "min_pairs: 1000000")
+    run = snakemake(pipeline, *RUN, "results/training/fr/dropout-0.0-megabatch-60/model.safetensors")
+    assert re.search(r"train\.h5: has \d+ pairs; 1000000 are needed", run.stdout)
+    environment = {**os.environ, "PYTHONPATH": str(pipeline / "src")}
+    shutil.copytree(ROOT / "docs", pipeline / "docs")
+    subprocess.run([sys.executable, "docs/generate.py"], cwd=pipeline, env=environment, check=True)
+    reference = (pipeline / "config/README.md").read_text(encoding="utf-8")
+    assert "| `training.min_pairs` | The number of pairs that there must be, at least. | 0 |" in reference
