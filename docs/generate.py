@@ -93,7 +93,7 @@ def _for_editors(rule: Any) -> Any:
     """A rule without what only our own messages and tables read."""
     if isinstance(rule, list):
         return [_for_editors(each) for each in rule]
-    ours = {"words", "fill", "recipes", "original"} if isinstance(rule, dict) and "type" in rule else ()
+    ours = {"recipes", "original"} if isinstance(rule, dict) and "type" in rule else ()
     return (
         {key: _for_editors(each) for key, each in rule.items() if key not in ours}
         if isinstance(rule, dict)
@@ -132,8 +132,8 @@ def _rows(path: str, rule: Mapping[str, Any], required: bool) -> Iterator[list[s
     # A section has no value of its own, and its settings say everything.
     if not described or "default" in rule or "string" in rule.get("type", ()):
         yield [f"`{path}`", _meaning(rule), _default(rule, required), _shown(rule.get("original", ""))]
-    # Settings that only override others (`fill: false`) are explained there.
-    if described and rule.get("fill", True):
+    # Settings that only override others are explained there.
+    if described and path != "filter_study.training" and not path.startswith("vocabulary.units"):
         for key, child in children.items():
             yield from _rows(f"{path}.{key}", child, key in rule.get("required", ()))
 

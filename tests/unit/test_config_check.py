@@ -11,9 +11,9 @@ from configurations import ROOT, THEIRS, changed, checked, configured, load
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Part
 from paraphrastic_pipeline.settings.check import complete_config, read_config
+from paraphrastic_pipeline.settings.completion import fill_defaults, normalize
 from paraphrastic_pipeline.settings.declared import schema_of
 from paraphrastic_pipeline.settings.definitions import RECIPES
-from paraphrastic_pipeline.settings.schema import Schema
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
@@ -41,12 +41,12 @@ def test_shipped_configurations_are_valid(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_configurations_say_only_what_differs_from_the_defaults(name: str) -> None:
-    rules, config = Schema(Configuration), load(name)
+    config = load(name)
 
     def filled(config: dict) -> dict:
         complete = copy.deepcopy(config)
-        rules.fill_defaults(complete)
-        return rules.normalize(complete)
+        fill_defaults(complete, Configuration)
+        return normalize(complete, Configuration)
 
     complete = filled(config)
     for section, key in settings(config):

@@ -100,7 +100,7 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
             {"path": "My-Data.v2.tsv.gz", "name": "My Data"},
             "corpora.1.name: 'My Data' is not a name of small letters",
         ),
-        ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of ['tsv', "),
+        ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of tsv, "),
         ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
         (
             {"path": "My-Data.v2.tsv.gz", "columns": [1]},

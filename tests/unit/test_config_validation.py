@@ -193,7 +193,7 @@ from paraphrastic.base.errors import InputError
             ["multi30k_captions"],
             "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no paraphrase score of its own",
         ),
-        ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all', 'keep_all']"),
+        ("duplicates", "keep", "duplicates: 'keep' is not one of keep_one, drop_all, keep_all"),
         (
             "selection.paraphrase.rank",
             {"by": "trigram_overlap", "min": 0.5, "max": 0.5},
@@ -279,7 +279,7 @@ from paraphrastic.base.errors import InputError
             {name: "sts" for name in ("ppc", "cr_h", "cr_m", "cds", "sick", "8tags")},
             "evaluation.polish.8tags: 'sts' is of kind 'sts', not file",
         ),
-        ("contamination.drop", "all", "contamination.drop: 'all' is not one of ['none', 'exact', 'near']"),
+        ("contamination.drop", "all", "contamination.drop: 'all' is not one of none, exact, near"),
         (
             "contamination",
             {"drop": "near", "near_duplicates": None},
@@ -312,7 +312,7 @@ from paraphrastic.base.errors import InputError
         (
             "filter_study.rank_by",
             ["score"],
-            "filter_study.rank_by.0: 'score' is not one of ['paraphrase_score',",
+            "filter_study.rank_by.0: 'score' is not one of paraphrase_score,",
         ),
         (
             "filter_study.rank_by",

@@ -155,7 +155,7 @@ def test_a_damaged_description_is_named(
     message = error_of(capsys)
     assert message.startswith(f"{beside}: ")
     assert message.endswith("; remove v.npy.json, or make the matrix again with `paraphrastic embed`")
-    named = {"missing": "digest: is missing", "type": "rows: is 'many'", "truth": "rows: is true"}
+    named = {"missing": "digest: is missing", "type": "rows: 'many' is not", "truth": "rows: True is not"}
     assert named.get(kind, "") in message
 
 

@@ -1,5 +1,6 @@
 """Test that the documentation is true: commands plan, Python runs, paths exist, settings are explained."""
 
+import json
 import os
 import re
 import shlex
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from pipelines import ROOT, snakemake
@@ -196,6 +198,15 @@ def test_every_setting_is_explained() -> None:
     page = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     for section in schema_of(Configuration)["properties"]:
         assert re.search(rf"^\| `{section}[.`]", page, re.M), section
+
+
+def test_editors_accept_the_configurations() -> None:
+    schema = json.loads((ROOT / "config/config.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    editor = jsonschema.Draft202012Validator(schema)
+    for path in [*(ROOT / "config").glob("*.yaml"), *(ROOT / "config/papers").glob("*.yaml")]:
+        assert not list(editor.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))), path
+    assert list(editor.iter_errors({"models": ["en"], "definitions": {"en": {"languages": "en"}}}))
 
 
 def test_quick_starts_are_short() -> None:

@@ -1,70 +1,146 @@
-"""Compare values of JSON, which may come from anyone, with the types that describe them.
+"""Compare values that may come from anyone with the types that describe them.
 
 A description is a type: a scalar, `Literal`, a union, a list, a mapping with text as keys, or a frozen
-dataclass, whose fields are the keys of an object. `Annotated` adds the limits of `base.limits`.
+dataclass, whose fields are the keys of a mapping. `Annotated` adds the limits of `base.limits`.
 """
 
 import dataclasses
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from paraphrastic.base.errors import cut, shown
-from paraphrastic.base.limits import Text
+from paraphrastic.base.errors import cut, did_you_mean, shown
+from paraphrastic.base.limits import Also, Overrides
 
 _WORDS = {bool: "true or false", str: "text", NoneType: "null", int: "a whole number", float: "a number"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What JSON calls these values.
-_CONSTANTS = {None: "null", True: "true", False: "false"}
+_MISSING = dataclasses.MISSING
+_LARGEST = sys.float_info.max
 
 
-def faults(value: Any, kind: Any, key: str = "") -> Iterator[str]:
-    """What does not fit a description in a value of JSON, each on one line that begins with its key.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Form:
+    """How people wrote a value, for the messages about it.
+
+    Attributes:
+        mapping: what a mapping is called.
+        takes_integral: whether 3.0 is a whole number.
+        hint: returns what to write instead of a value that has none of the `types` at `key`; it may be empty.
+        former: keys of former versions, and what to write instead.
+    """
+
+    mapping: str = "an object"
+    takes_integral: bool = False
+    hint: Callable[[Any, Collection[Any], str], str] = lambda value, types, key: ""
+    former: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+JSON = Form()
+
+
+def faults(value: Any, kind: Any, key: str = "", *, form: Form = JSON) -> Iterator[str]:
+    """What does not fit a description, each on one line that begins with its key.
 
     Args:
-        value: the value, which `files.parse_json` has read, so that it is not nested too deeply.
-        kind: the description. An object may have other keys than those of a dataclass if that says so with
+        value: the value, which `files.parse_json` or `yaml_text.read_yaml` has read, so that it is not nested
+            too deeply.
+        kind: the description. A mapping may have other keys than those of a dataclass if that says so with
             `keeps_others = True`.
         key: the key of the value, as `training.epochs`.
+        form: how the value was written.
     """
-    base, limits = parts_of(kind)
-    origin, arguments = get_origin(base), get_args(base)
-    if base is Any:
+    options = [parts_of(each) for each in _options(kind)]
+    fitting = [(base, limits) for base, limits in options if _is_of(value, base, form)]
+    if not fitting:
+        yield f"{key}: {_wrong(value, [base for base, _ in options], key, form)}"
         return
-    if origin in (Union, UnionType):
-        fitting = [each for each in arguments if _is_of(value, parts_of(each)[0])]
-        found = [list(faults(value, each, key)) for each in fitting]
-        # The faults inside a value say more than that the value is not one of several kinds.
-        yield from min(found, key=len) if found else [_needed(value, kind, key)]
-    elif not _is_of(value, base) or not all(limit.passes(value) for limit in limits):
-        yield _needed(value, kind, key)
+    found = [[*_faults_of(value, base, limits, key, form)] for base, limits in fitting]
+    # The faults inside a value say more than that the value is not one of several kinds.
+    yield from min(found, key=len)
+
+
+def _options(kind: Any) -> list[Any]:
+    """The kinds of which a value has to be one."""
+    base, limits = parts_of(kind)
+    others = [limit.section for limit in limits if isinstance(limit, Also)]
+    if get_origin(base) in (Union, UnionType):
+        return [option for each in get_args(base) for option in _options(each)]
+    return [kind, *others]
+
+
+def _faults_of(value: Any, base: Any, limits: Sequence[Any], key: str, form: Form) -> Iterator[str]:
+    """What does not fit in a value that is of the right kind."""
+    origin, arguments = get_origin(base), get_args(base)
+    for limit in limits:
+        if not isinstance(limit, Overrides | Also) and (fault := limit.fault(value)):
+            yield f"{key}: {fault}{form.hint(value, (), key)}"
+    if overrides := next((limit for limit in limits if isinstance(limit, Overrides)), None):
+        only = overrides.only or tuple(hints_of(overrides.section()))
+        yield from _faults_of_mapping(value, overrides.section(), key, form, only=only)
     elif origin in (list, tuple, Sequence):
         for number, item in enumerate(value):
-            yield from faults(item, arguments[0], f"{key}.{number}")
+            yield from faults(item, arguments[0], _joined(key, str(number)), form=form)
     elif origin in (dict, Mapping):
         for name, item in value.items():
-            if any(faults(name, arguments[0])):
-                yield f"{key}: has the key {shown(name)}; {_words(arguments[0])} is needed"
-            yield from faults(item, arguments[1], _joined(key, name))
+            yield from faults(name, arguments[0], key, form=form)
+            yield from faults(item, arguments[1], _joined(key, name), form=form)
     elif dataclasses.is_dataclass(base):
-        yield from _faults_of_object(value, base, key)
+        yield from _faults_of_mapping(value, base, key, form)
 
 
-def _faults_of_object(value: Mapping[str, Any], kind: Any, key: str) -> Iterator[str]:
+def _faults_of_mapping(
+    value: Mapping[str, Any], kind: Any, key: str, form: Form, only: Collection[str] = ()
+) -> Iterator[str]:
+    """What does not fit in the entries of a mapping; with `only`, it may lack any, and have these alone."""
     hints = hints_of(kind)
-    for field in dataclasses.fields(kind):
-        name = _joined(key, field.name)
-        if field.name in value:
-            yield from faults(value[field.name], hints[field.name], name)
-        elif field.default is field.default_factory is dataclasses.MISSING:
-            yield f"{name}: is missing; {_words(hints[field.name])} is needed"
-    if not getattr(kind, "keeps_others", False):
-        for name in value.keys() - hints.keys():
-            yield f"{_joined(key, name)}: unknown key; known keys are {', '.join(hints)}"
+    fields = [field for field in dataclasses.fields(kind) if "internal" not in field.metadata]
+    known = {key_of(field): field for field in fields if not only or field.name in only}
+    for name, field in known.items():
+        if name in value:
+            yield from faults(value[name], hints[field.name], _joined(key, name), form=form)
+        elif not only and is_needed(field):
+            yield f"{_joined(key, name)}: is missing"
+    for name in [] if getattr(kind, "keeps_others", False) else sorted(value.keys() - known.keys()):
+        hint = did_you_mean(name, known, otherwise=f"known keys are {', '.join(known)}")
+        yield f"{_joined(key, name)}: {form.former.get(name) or f'unknown key{hint}'}"
+
+
+def key_of(field: "dataclasses.Field[Any]") -> str:
+    """The key of a field in a file, which may be no name in Python."""
+    return str(field.metadata.get("key", field.name))
+
+
+def is_needed(field: "dataclasses.Field[Any]") -> bool:
+    """Whether a mapping has to have a field: it has no default, and none that follows from others."""
+    return field.default is field.default_factory is _MISSING and not field.metadata.get("follows")
+
+
+def _wrong(value: Any, kinds: Sequence[Any], key: str, form: Form) -> str:
+    """Why a value that is of none of these kinds does not fit."""
+    words = _all_words(kinds, form)
+    if value is None:
+        return f"has no value; {words} is needed"
+    if any(get_origin(base) is Literal for base in kinds):
+        return f"{shown(value)} is not one of {words}{form.hint(value, kinds, key)}"
+    return f"{shown(value)} is not {words}{form.hint(value, kinds, key)}"
+
+
+def _all_words(kinds: Sequence[Any], form: Form) -> str:
+    """Which values these kinds allow, in words."""
+    if any(get_origin(base) is Literal for base in kinds):
+        values = [value for base in kinds for value in get_args(base) or (None,)]
+        return ", ".join("null" if value is None else str(value) for value in values)
+    return " or ".join(dict.fromkeys(_word(base, form) for base in kinds))
+
+
+def _word(base: Any, form: Form) -> str:
+    if base in _WORDS:
+        return _WORDS[base]
+    return "a list" if get_origin(base) in (list, tuple, Sequence) else form.mapping
 
 
 def completed(value: Mapping[str, Any], kind: Any) -> dict[str, Any]:
@@ -113,39 +189,20 @@ def parts_of(kind: Any) -> tuple[Any, tuple[Any, ...]]:
     return (kind.__origin__, kind.__metadata__) if get_origin(kind) is Annotated else (kind, ())
 
 
-def _is_of(value: Any, base: Any) -> bool:
+def _is_of(value: Any, base: Any, form: Form) -> bool:
     """Whether a value has this type, whatever is inside it."""
     origin = get_origin(base)
+    if base is Any:
+        return True
     if origin is Literal:
         return any(type(value) is type(each) and value == each for each in get_args(base))
     if base in (int, float):
-        is_number = isinstance(value, int | base) and not isinstance(value, bool)
-        return is_number and abs(value) <= sys.float_info.max
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
+            return False
+        return base is float or isinstance(value, int) or (form.takes_integral and value.is_integer())
     if base in (bool, str, NoneType):
         return isinstance(value, base)
     return isinstance(value, list if origin in (list, tuple, Sequence) else dict)
-
-
-def _needed(value: Any, kind: Any, key: str) -> str:
-    found = _CONSTANTS[value] if value is None or isinstance(value, bool) else shown(value)
-    return f"{key}: is {found}; {_words(kind)} is needed"
-
-
-def _words(kind: Any) -> str:
-    """Which values a description allows, in words."""
-    base, limits = parts_of(kind)
-    origin, arguments = get_origin(base), get_args(base)
-    for limit in limits:
-        if isinstance(limit, Text):
-            return limit.words
-        return f"{_WORDS[base]} {limit.words}"
-    if origin is Literal:
-        return " or ".join(map(repr, arguments))
-    if origin in (Union, UnionType):
-        return " or ".join(map(_words, arguments))
-    if base in _WORDS:
-        return _WORDS[base]
-    return "a list" if origin in (list, tuple, Sequence) else "an object"
 
 
 def _joined(key: str, name: str) -> str:

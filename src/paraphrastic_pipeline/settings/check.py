@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,14 @@ from paraphrastic.base.yaml_bounds import RefusedError
 from paraphrastic.base.yaml_text import read_yaml
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
 from paraphrastic_pipeline.registry.licences import commercial_use
+from paraphrastic_pipeline.settings.completion import (
+    errors,
+    fill_defaults,
+    items_of,
+    kind_at,
+    normalize,
+    plain,
+)
 from paraphrastic_pipeline.settings.declared import built
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
@@ -26,7 +33,6 @@ from paraphrastic_pipeline.settings.definitions import (
     recipe_of,
 )
 from paraphrastic_pipeline.settings.local_files import name_files, named_datasets
-from paraphrastic_pipeline.settings.schema import Schema, entry, plain
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import Mined
 from paraphrastic_pipeline.settings.sections.encoder import Part
@@ -81,18 +87,17 @@ def complete_config(config: Mapping[str, Any]) -> Json:
     Raises:
         InputError: one line per error in a single setting, with the path of the key.
     """
-    rules = _rules(Configuration)
     completed: Json = plain(config)
     # First, because the run, its log and its results have copies of the configuration.
     _refuse(_secrets(completed))
-    _refuse(rules.errors(completed))
+    _refuse(errors(completed, Configuration))
     if completed.get("recipe") == "paper":
         completed["selection"] = _merge(copy.deepcopy(SELECTION_OF_PAPER), completed.get("selection") or {})
-    rules.fill_defaults(completed)
+    fill_defaults(completed, Configuration)
     for name, kind in (("mined", Mined), ("systems", System), ("studies", Study)):
         for described in completed[name].values():
-            _rules(kind).fill_defaults(described)
-    completed = rules.normalize(completed)
+            fill_defaults(described, kind)
+    completed = normalize(completed, Configuration)
     _normalize_studies(completed["studies"])
     return completed
 
@@ -110,12 +115,11 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     Raises:
         InputError: one line per error, with the path of the key.
     """
-    rules = _rules(Configuration)
     checked = complete_config(config)
     _refuse(_keep_languages(checked))
     _refuse(add_models(checked))
     # Only now are the values of studies in definitions, where they can be checked.
-    _refuse(rules.errors(checked))
+    _refuse(errors(checked, Configuration))
     registry = read_registry(checked["registry"])
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
@@ -124,7 +128,7 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
     for key, value in TEXT_BY_RECIPE[recipe_of(checked)].items():
         checked["text"][key] = checked["text"][key] or value
-    checked = rules.normalize(checked)
+    checked = normalize(checked, Configuration)
     _refuse(name_files(checked, registry))
     if checked["licences"] == "commercial":
         _refuse(_keep_commercial(checked, registry))
@@ -143,7 +147,7 @@ def complete_definition(definition: Mapping[str, Any]) -> Definition:
 
 def _completed(definition: Json, seed: int) -> Json:
     """Complete a definition, which already has the global sections."""
-    _rules(Definition).fill_defaults(definition)
+    fill_defaults(definition, Definition)
     definition["recipe"] = recipe_of(definition)
     definition.setdefault("seed", seed)
     if definition["training"]["distil"] is not None:
@@ -151,12 +155,9 @@ def _completed(definition: Json, seed: int) -> Json:
     definition["training"] = {**RECIPES[definition["recipe"]], **definition["training"]}
     definition["sweep"].setdefault("dropout", [0.1 if definition["encoder"]["transformer"] else 0.0])
     for part in definition["encoder"]["parts"]:
-        _rules(Part).fill_defaults(part)
+        fill_defaults(part, Part)
         part["unit"] = part["unit"] or definition["vocabulary"]["unit"]
     return definition
-
-
-_rules = cache(Schema)
 
 
 def _secrets(value: Any, path: str = "") -> Iterator[str]:
@@ -242,16 +243,12 @@ def _normalize_studies(studies: Json) -> None:
     """Normalize the varied values of studies by the rules of the settings that they vary."""
     for study in studies.values():
         for path, values in study["vary"].items():
-            rules = _rules(Definition)
-            rule = rules.root
-            for key in path.split("."):
-                rule = entry(rule, key)
+            kind = kind_at(path.split("."), Definition)
             # Settings of a sweep are lists, but a study compares their single values.
-            single = rule.get("items", {}) if path.startswith("sweep.") else rule
+            single = items_of(kind) if path.startswith("sweep.") and kind is not Any else kind
             names = list(values) if isinstance(values, Mapping) else range(len(values))
             for name in names:
-                value = values[name]
-                values[name] = rules.normalize(value, rule if isinstance(value, list) else single)
+                values[name] = normalize(values[name], kind if isinstance(values[name], list) else single)
 
 
 def _merge(base: Json, override: Mapping[str, Any]) -> Json:

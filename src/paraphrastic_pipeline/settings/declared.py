@@ -10,35 +10,20 @@ import dataclasses
 import inspect
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 from paraphrastic.base.files import Json
-from paraphrastic.base.limits import Length, OneOf, Range, Text
-from paraphrastic.base.typed import hints_of, parts_of
+from paraphrastic.base.limits import Also, Length, OneOf, Overrides, Range, Text
+from paraphrastic.base.typed import hints_of, is_needed, key_of, parts_of
 
 T = TypeVar("T")
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 # The keyword of JSON Schema for the least and the greatest length, by the type that has it.
 _LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Overrides:
-    """A mapping with some settings of a section, which count in place of the section's own; `only` these."""
-
-    section: Callable[[], type]
-    only: tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Also:
-    """A configuration may have such a section in place of the value, by which the check replaces it."""
-
-    section: type
 
 
 def setting(default: Any = dataclasses.MISSING, *, original: Any = dataclasses.MISSING, key: str = "") -> Any:
@@ -61,7 +46,7 @@ def setting(default: Any = dataclasses.MISSING, *, original: Any = dataclasses.M
 def by_recipe(*, paper: Any, best: Any, transformer: Any, original: Any = dataclasses.MISSING) -> Any:
     """A setting whose default depends on the recipe; the original's value is that of the recipe `paper`."""
     recipes = {"paper": paper, "best": best, "transformer": transformer}
-    return dataclasses.field(metadata={"recipes": recipes, "original": paper})
+    return dataclasses.field(metadata={"recipes": recipes, "original": paper, "follows": True})
 
 
 def internal(default: Any) -> Any:
@@ -72,12 +57,12 @@ def internal(default: Any) -> Any:
 def derived(original: Any = dataclasses.MISSING) -> Any:
     """A setting whose default follows from others, so that a configuration may leave it out."""
     about = {} if original is dataclasses.MISSING else {"original": original}
-    return dataclasses.field(default=None, metadata={"derived": True, **about})
+    return dataclasses.field(default=None, metadata={"follows": True, **about})
 
 
 def from_global() -> Any:
     """A setting of a definition whose default is the global one of the same name."""
-    return dataclasses.field(metadata={"derived": True})
+    return dataclasses.field(metadata={"follows": True})
 
 
 @dataclass_transform(
@@ -94,11 +79,6 @@ def recipe_values(kind: type, recipe: str) -> Json:
     """The settings of a section whose defaults depend on the recipe."""
     fields = dataclasses.fields(kind)
     return {each.name: each.metadata["recipes"][recipe] for each in fields if "recipes" in each.metadata}
-
-
-def key_of(field: "dataclasses.Field[Any]") -> str:
-    """The name of a setting in a configuration."""
-    return str(field.metadata.get("key", field.name))
 
 
 def built(kind: Any, value: Any) -> Any:
@@ -130,11 +110,17 @@ def as_json(value: Any) -> Any:
     """The settings of a section, or anything that has sections inside, as JSON; `built` reads it again."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = [(each, getattr(value, each.name)) for each in dataclasses.fields(value)]
-        said = [(each, item) for each, item in pairs if item is not None or "derived" not in each.metadata]
+        left_out = {each.name for each in dataclasses.fields(value) if _may_be_left_out(each)}
+        said = [(each, item) for each, item in pairs if item is not None or each.name not in left_out]
         return {key_of(each): as_json(item) for each, item in said}
     if isinstance(value, Mapping):
         return {key: as_json(item) for key, item in value.items()}
     return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _may_be_left_out(field: "dataclasses.Field[Any]") -> bool:
+    """Whether a section without this setting is complete."""
+    return field.default is None and "follows" in field.metadata
 
 
 def schema_of(kind: Any, *, documented: bool = False) -> Json:
@@ -144,7 +130,7 @@ def schema_of(kind: Any, *, documented: bool = False) -> Json:
     if any(isinstance(limit, Overrides) for limit in limits):
         (limit,) = limits
         rule = _schema_of_section(limit.section(), documented=documented, only=limit.only)
-        return {**rule, "fill": False, "required": []}
+        return {**rule, "required": []}
     if origin in (Union, UnionType):
         return _union([schema_of(each, documented=documented) for each in arguments])
     if origin is Literal:
@@ -198,7 +184,7 @@ def _limit(limit: Any, kind: str) -> Json:
         case OneOf():
             return {"enum": list(limit.values)}
         case Text():
-            return {"pattern": limit.pattern, "words": limit.words}
+            return {"pattern": limit.pattern}
     raise TypeError(f"{limit} has no form in JSON Schema")
 
 
@@ -213,9 +199,9 @@ def _schema_of_section(kind: type, *, documented: bool, only: Sequence[str] = ()
             default = each.default_factory
             if not isinstance(default, type):
                 rule["default"] = default()
-        elif each.default is not dataclasses.MISSING and "derived" not in each.metadata:
+        elif each.default is not dataclasses.MISSING and "follows" not in each.metadata:
             rule["default"] = as_json(each.default)
-        elif "recipes" not in each.metadata and "derived" not in each.metadata:
+        if is_needed(each):
             required.append(key_of(each))
         if documented:
             rule |= {"original": each.metadata["original"]} if "original" in each.metadata else {}

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from paraphrastic.base.limits import Length, Range
-from paraphrastic_pipeline.settings.declared import Overrides, section, setting
+from paraphrastic.base.limits import Length, Overrides, Range
+from paraphrastic_pipeline.settings.declared import section, setting
 from paraphrastic_pipeline.settings.sections.names import LanguageCode, Measure, SettingPath, Words
 from paraphrastic_pipeline.settings.sections.training import Training
 
