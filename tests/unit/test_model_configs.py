@@ -185,7 +185,7 @@ def fault(path: Path) -> str | None:
         (("pairs",), "1" * 400, "pairs: 1111"),
         (("architecture",), "{}", "architecture: an average has none"),
         (("sha256",), "{}", "sha256: lacks model.safetensors and sentencepiece.model"),
-        (("sha256", "model.safetensors"), '"AB"', "sha256.model.safetensors: 'AB' is not 64 hexadecimal digits"),
+        (("sha256", "model.safetensors"), '"AB"', "model.safetensors: 'AB' is not 64 hexadecimal digits"),
         (("tokenized",), '{"a": 1, "a": 2}', "an object has the key 'a' twice"),
         (("part",), r'"\ud800"', r"part: '\ud800' is not a whole number"),
         (("of a newer version",), r'"\ud800"', r"of a newer version: is '\ud800'; text without half of a"),

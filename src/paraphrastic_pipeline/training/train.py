@@ -89,39 +89,25 @@ def train_model(
     settings, architecture = inputs.settings, inputs.architecture
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
-    kind = choose_device(settings.device, key="training.device")
-    settings = replace(
-        settings,
-        engine=choose_engine(settings, architecture),
-        device=kind,
-        mining_precision=precision_on(kind, settings.mining_precision),
-        precision=choose_precision(settings.precision, kind),
-    )
-    if architecture.averaged and (init_std := architecture.parts[0].init_std) is not None:
-        # `config.json` may describe no parts, so its settings say what the embeddings began with.
-        settings = replace(settings, init_std=init_std)
+    settings = _settled(settings, architecture)
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
     # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
     # Some of a Transformer's kernels on a GPU have no deterministic form.
-    exact = kind == "cpu" or (settings.engine == "autograd" and not architecture.transformer)
+    on_processor = settings.device == "cpu"
+    exact = on_processor or (settings.engine == "autograd" and not architecture.transformer)
     torch.set_deterministic_debug_mode("error" if exact else "default")
     with (
         PairDataset(inputs.dataset, inputs.teacher) as pairs,
         ExitStack() as opened,
         closing(Workers(threads)) as workers,
-        held_device(kind) as device,
+        held_device("cpu" if on_processor else "cuda") as device,
     ):
         if not len(pairs):
             raise InputError(f"{inputs.dataset}: contains no pairs")
         started = time.monotonic()
         beginning = begin(pairs, inputs, threads)
-        steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
-        reached = megabatch_size(steps, settings)
-        if settings.epochs and reached < settings.megabatch:
-            log.warning(
-                "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
-            )
+        steps = _steps(settings, len(pairs))
         files, counted, digests = beginning.files, beginning.words, beginning.digests
         coarser, anchors = coarser_cuts(inputs), beginning.anchors
         several = settings.soup > 1 or len(coarser) > 0
@@ -141,18 +127,18 @@ def train_model(
             return build_engine(encoder, own, workers, device=device, anchors=anchors, steps=steps)
 
         config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
-        # Everything that the trained parameters depend on.
-        identity = {**asdict(settings), "architecture": architecture.to_json()}
-        identity |= {"code": code_version(__name__), **pairs.digests, **digests}
         if counted:
             config["initial_vectors"] = counted
-        if settings.engine == "autograd":
+        digest = _identity(
+            settings,
+            architecture=architecture.to_json(),
+            code=code_version(__name__),
+            **pairs.digests,
+            **digests,
             # The number of threads decides the order of sums.
-            identity["threads"] = threads
-        if settings.early_stopping and development:
-            identity["development"] = sha256(development.data)
-
-        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+            threads=threads if settings.engine == "autograd" else None,
+            development=sha256(development.data) if settings.early_stopping and development else None,
+        )
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
         run = TrainingRun([pairs, *coarser], settings, workers, engine_of, checkpoints, started=started)
         report = Report(
@@ -187,6 +173,37 @@ def train_model(
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     shutil.rmtree(checkpoints.folder, ignore_errors=True)
+
+
+def _settled(settings: TrainingSettings, architecture: Architecture) -> TrainingSettings:
+    """The settings with the engine, the device and the precisions that they stand for here."""
+    kind = choose_device(settings.device, key="training.device")
+    settings = replace(
+        settings,
+        engine=choose_engine(settings, architecture),
+        device=kind,
+        mining_precision=precision_on(kind, settings.mining_precision),
+        precision=choose_precision(settings.precision, kind),
+    )
+    if architecture.averaged and (init_std := architecture.parts[0].init_std) is not None:
+        # `config.json` may describe no parts, so its settings say what the embeddings began with.
+        return replace(settings, init_std=init_std)
+    return settings
+
+
+def _steps(settings: TrainingSettings, pairs: int) -> int:
+    """The number of steps on so many pairs; if they are too few for the mega-batch, there is a warning."""
+    steps = settings.epochs * math.ceil(pairs / settings.batch_size)
+    reached = megabatch_size(steps, settings)
+    if settings.epochs and reached < settings.megabatch:
+        log.warning("M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps)
+    return steps
+
+
+def _identity(settings: TrainingSettings, **others: Any) -> str:
+    """A digest of everything that the trained parameters depend on; what is None does not matter."""
+    counted = {key: value for key, value in others.items() if value is not None}
+    return hashlib.sha256(json.dumps({**asdict(settings), **counted}, sort_keys=True).encode()).hexdigest()
 
 
 def coarser_cuts(inputs: TrainingInputs) -> "list[CoarserPairs]":
