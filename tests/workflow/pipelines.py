@@ -108,10 +108,10 @@ def snakemake_server() -> Any:
 
 
 def environment() -> dict[str, str]:
-    # The import path of the tests must not reach the jobs.
-    own = {
-        key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTEST_CURRENT_TEST")
-    }
+    # The import path of the tests must not reach the jobs. If Python kept no compiled modules, each job would
+    # compile all its imports again.
+    others = ("PYTHONPATH", "PYTEST_CURRENT_TEST", "PYTHONDONTWRITEBYTECODE")
+    own = {key: value for key, value in os.environ.items() if key not in others}
     return {**own, SWITCH: "1"}
 
 

@@ -3,13 +3,19 @@
 Reads requests from standard input, one line of JSON each, and answers each with the run's exit code.
 """
 
+import gc
 import json
 import os
 import sys
 import traceback
 
+import jsonschema  # noqa: F401 (imported by every run, like the next ones)
 import snakemake.cli
-import snakemake_executor_plugin_slurm  # noqa: F401 (imported by every run)
+import snakemake.profiles
+import snakemake.report.html_reporter
+import snakemake.storage
+import snakemake_executor_plugin_slurm  # noqa: F401
+import yte  # noqa: F401
 
 
 def run(folder: str, arguments: list[str], variables: dict[str, str], output: str) -> None:
@@ -37,6 +43,8 @@ def run(folder: str, arguments: list[str], variables: dict[str, str], output: st
 
 
 if __name__ == "__main__":
+    # The forks need not look for garbage among what has been imported.
+    gc.freeze()
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

@@ -19,6 +19,7 @@ selection:
   bitext: {language: null}
 vocabulary: {size: 300}
 training: {dimension: 16, epochs: 1}
+sweep: {dropout: [0.0], megabatch: [4]}
 evaluation: {sts: sts}
 """
 REGISTRY = """\

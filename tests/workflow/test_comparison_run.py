@@ -4,12 +4,14 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
 from pipelines import configure, planned, snakemake
 
 TARGETS = ["results/tables/comparison.md", "results/figures/comparison.svg"]
 COMPARED = {"train_compared", "train_static_embedding"}
 
 
+@pytest.mark.slow("trains three times")
 def test_three_trainings_of_the_sample(finished: Path) -> None:
     for key, value in (("model", "en"), ("epochs", 1), ("points", 2)):
         configure(finished, f"comparison.{key}", value)

@@ -59,7 +59,11 @@ def test_commands_plan(finished_once: Path, line: str) -> None:
 
 # These commands need only what the sample's models need. Commands for corpora would need a network.
 EXAMPLES = [
-    pytest.param([line.replace("\\\n", " ") for line in lines], id=f"{page.stem}: {lines[0][:24]}")
+    pytest.param(
+        [line.replace("\\\n", " ") for line in lines],
+        id=f"{page.stem}: {lines[0][:24]}",
+        marks=[pytest.mark.slow("plans four papers")] if page.stem == "papers" else [],
+    )
     for page in GUIDES
     # The tests of plans compare this page with real plans.
     if page.stem != "scale"

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pytest
 from pipelines import configure, planned, snakemake
 
 from paraphrastic import load_model
@@ -18,6 +19,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow("filters all corpora of the sample and trains")
 def test_a_model_of_several_languages(finished: Path) -> None:
     corpora = ["sample_paranmt", "sample_opus", "sample_manythings", "sample_aligned"]
     definition = {

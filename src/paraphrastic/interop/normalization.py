@@ -194,23 +194,22 @@ def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
         if 0 < label < 256:
             by_parent.setdefault(unit ^ label, []).append(unit)
 
-    left = [_MOST_UNITS, _MOST_BYTES]
-
-    def below(place: int, before: bytes) -> Iterator[tuple[bytes, bytes]]:
-        for unit in by_parent.get(place, ()):
-            key, child = before + bytes([labels[unit]]), children[unit]
-            left[0] -= 1
-            if ends[unit]:
-                start = int(units[child]) & 0x7FFFFFFF
-                end = values.index(b"\0", start)
-                left[1] -= len(key) + end - start
-                yield key, values[start:end]
-            # Keys with the same ending share units, so a few units can hold any number of keys.
-            if min(left) < 0 or len(key) > _LONGEST_KEY:
-                raise ValueError("it is endless, or much larger than sentencepiece's own maps")
-            yield from below(child, key)
-
-    yield from below(children[0], b"")
+    units_left, bytes_left = _MOST_UNITS, _MOST_BYTES
+    # A list of what is left to visit is faster than generators that call themselves.
+    waiting = [(b"", unit) for unit in reversed(by_parent.get(children[0], ()))]
+    while waiting:
+        before, unit = waiting.pop()
+        key, child = before + bytes((labels[unit],)), children[unit]
+        units_left -= 1
+        if ends[unit]:
+            start = int(units[child]) & 0x7FFFFFFF
+            end = values.index(b"\0", start)
+            bytes_left -= len(key) + end - start
+            yield key, values[start:end]
+        # Keys with the same ending share units, so a few units can hold any number of keys.
+        if min(units_left, bytes_left) < 0 or len(key) > _LONGEST_KEY:
+            raise ValueError("it is endless, or much larger than sentencepiece's own maps")
+        waiting += [(key, unit) for unit in reversed(by_parent.get(child, ()))]
 
 
 @lru_cache(maxsize=2)

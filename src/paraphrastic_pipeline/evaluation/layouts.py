@@ -166,7 +166,7 @@ TASKS = {
             fields=(),
         ),
         memory_mb=680,
-        seconds=3,
+        seconds=1.8,
         testsets="results/testsets/sts.parquet",
     ),
     "xling_sts": Task(
@@ -187,7 +187,7 @@ TASKS = {
             ),
         },
         memory_mb=500,
-        seconds=1.4,
+        seconds=0.9,
         testsets="results/testsets/sts.parquet",
         parts="tracks",
     ),

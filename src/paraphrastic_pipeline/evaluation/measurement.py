@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
-from paraphrastic_pipeline.evaluation.correlation import pearson, ranked, spearman
+from paraphrastic_pipeline.evaluation.correlation import (
+    pearson,
+    places,
+    ranked,
+    ranked_places,
+    spearman,
+)
 
 # A difference holds if its p is smaller than this.
 SIGNIFICANCE = 0.05
@@ -61,19 +66,19 @@ def correlations(
         digest: digest of the dataset.
         samples: number of bootstrap resamples; both correlations use the same ones.
     """
-    ranks = ranked(scores), ranked(gold)
+    ranks, drawn_from = (ranked(scores), ranked(gold)), (places(scores), places(gold))
     return {
         f"{kind} {name}": Measurement(
             value=correlation(scores, gold, name=at),
-            samples=bootstrap(of_rows, scores, gold, name=name, samples=samples),
+            samples=bootstrap(of_rows, *columns, name=name, samples=samples),
             n=len(gold),
             digest=digest,
             scores=compared[0],
             gold=compared[1],
         )
-        for kind, correlation, of_rows, compared in (
-            ("pearson", pearson, row_pearson, (scores, gold)),
-            ("spearman", spearman, row_spearman, ranks),
+        for kind, correlation, of_rows, columns, compared in (
+            ("pearson", pearson, row_pearson, (scores, gold), (scores, gold)),
+            ("spearman", spearman, _spearman_of_places, drawn_from, ranks),
         )
     }
 
@@ -157,6 +162,11 @@ def row_spearman(x: Float64, y: Float64) -> Float64:
     return row_pearson(ranked(x), ranked(y))
 
 
+def _spearman_of_places(x: Int64, y: Int64) -> Float64:
+    """`row_spearman` of values that were drawn from two vectors, given the `places` of these values."""
+    return row_pearson(ranked_places(x), ranked_places(y))
+
+
 def interval(samples: Float64) -> list[float]:
     """The 95 % percentile interval of bootstrap estimates, [low, high]."""
     low, high = np.percentile(samples, [2.5, 97.5])
@@ -218,6 +228,9 @@ def williams(first: Float64, second: Float64, gold: Float64, r_first: float, r_s
         return 1.0
     if n < 4:
         return float("nan")
+    # Imported here, since most steps that measure compare no systems.
+    from scipy import special
+
     r_systems = float(np.corrcoef(first, second)[0, 1])
     determinant = 1 - r_first**2 - r_second**2 - r_systems**2 + 2 * r_first * r_second * r_systems
     mean = (r_first + r_second) / 2

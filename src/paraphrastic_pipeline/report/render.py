@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-import pandas as pd
+from tabulate import tabulate
 
 from paraphrastic.base import markup
 from paraphrastic.base.files import atomic_output
@@ -42,8 +42,8 @@ def render_table(
     with atomic_output(markdown) as temporary:
         cells = _cells(rows, notes, markup.markdown, "**{}**".format, " {}".format)
         alignment = ["right" if column in figures else "left" for column in columns]
-        body = pd.DataFrame(cells, columns=[*map(markup.markdown, columns)])
-        lines = body.to_markdown(index=False, disable_numparse=True, colalign=alignment)
+        names = [*map(markup.markdown, columns)]
+        lines = tabulate(cells, names, tablefmt="pipe", disable_numparse=True, colalign=alignment)
         temporary.write_text(f"{markup.markdown_paragraph(caption)}\n\n{lines}\n", encoding="utf-8")
     with atomic_output(latex) as temporary:
         temporary.write_text(_latex(rows, columns, figures, notes, caption), encoding="utf-8")

@@ -16,7 +16,6 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.sentencepiece_models import UNKNOWN
 from paraphrastic.model.unseen import UNSEEN
-from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.pair_dataset import UnitTable
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -228,6 +227,9 @@ def use_word_vectors(
     unit = units[architecture.units.index("word")]
     pieces = [_found(int(piece), processors["word"]) for piece in unit.pieces]
     words = [str(processor.id_to_piece(piece)).removeprefix(_START) for processor, piece in pieces]
+    # Imported here, since most models have no such file, and the libraries for it take half a second.
+    from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+
     vectors = WordVectors(path, only=frozenset([*words, UNKNOWN]))
     every = [*words, *[UNKNOWN] * len(unit.sizes)]
     rows = np.array([vectors.words.get(word, -1) for word in every], np.int64)

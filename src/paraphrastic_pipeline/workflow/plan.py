@@ -21,7 +21,7 @@ from paraphrastic_pipeline.workflow.estimate import duration, in_columns, size
 from paraphrastic_pipeline.workflow.sizes import KEPT, Job, PlannedRun, Sizes
 
 # Seconds of processor time: per job before its step begins, and for Snakemake per run and per job.
-STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.34
+STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.06
 # Seconds to check a download. How long the download itself takes depends on the network.
 _CHECKING = 0.1
 # Steps that reserve all cores, so that nothing disturbs the clock, but use only one.

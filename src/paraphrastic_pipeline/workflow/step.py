@@ -1,5 +1,6 @@
 """What all workflow scripts share: they check downloads, log, record their outputs and report failures."""
 
+import gc
 import logging
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,9 @@ def step(snakemake: Any) -> Iterator[None]:
 
     If the input or the machine is at fault, the script ends with a one-line message.
     """
+    # What the imports have made stays until the end.
+    gc.freeze()
+    gc.enable()
     prepare_streams(results=False)
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
