@@ -93,7 +93,7 @@ class Task:
     Attributes:
         tables: the tables of its results, by name.
         memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
-        seconds: usual time of an evaluation on one core. `pipeline/resources.py` says how both were measured.
+        seconds: usual time of an evaluation on one core. `workflow/resources.py` says how both were measured.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
         languages: languages that a system must know.
         related: whether a system named in `evaluation.only` may know a related language instead.

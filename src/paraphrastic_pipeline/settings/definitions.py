@@ -91,7 +91,7 @@ def study_model_errors(study: str, lacking: str, config: Configuration) -> Itera
 
 
 def mining_system(encoder: str | MiningEncoder) -> str:
-    """The system that an encoder of mined corpora is, in the form that `systems.open_system` accepts."""
+    """The system that an encoder of mined corpora is, in the form that `systems.open.open_system` accepts."""
     if isinstance(encoder, str):
         return f"results/models/{encoder}"
     return encoder.path or encoder.sentence_transformers or ""

@@ -50,7 +50,7 @@ RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 GROUPS = "groups"
 
-# Repeated from `config.architecture`: if that were imported, a change there would encode all data again.
+# Repeated from `model.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
 
 
