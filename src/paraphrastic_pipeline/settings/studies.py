@@ -10,15 +10,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import undefined
-from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
-
-# The settings that determine training data and vocabularies.
-_DATA = (
-    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
-    "vocabulary",
-)  # fmt: skip
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
 
 
 class Variant(NamedTuple):
@@ -153,14 +146,4 @@ def data_models(config: Configuration) -> dict[str, str]:
     """
     first: dict[str, str] = {}
     order = dict.fromkeys([*config.models, *config.definitions])
-    return {model: first.setdefault(_digest(config.definitions[model]), model) for model in order}
-
-
-def _digest(definition: Definition) -> str:
-    data = {key: as_json(getattr(definition, key)) for key in _DATA}
-    if definition.vocabulary.only_initial_vectors:
-        data["initial_vectors"] = definition.training.initial_vectors
-    architecture = definition.architecture
-    if transformer := architecture.transformer:
-        data["tokens"] = [transformer.place, transformer.max_tokens]
-    return json.dumps([data, definition.vocabularies, architecture.tables], sort_keys=True)
+    return {model: first.setdefault(config.definitions[model].data_digest, model) for model in order}

@@ -1,14 +1,16 @@
 """A whole configuration, and a model's definition in it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
+from hashlib import sha256
 from itertools import product
 from typing import Annotated, Literal
 
 from paraphrastic.base.limits import Length, Range
 from paraphrastic.model.architecture import Architecture, Unit
-from paraphrastic_pipeline.settings.declared import from_global, internal, section, setting
+from paraphrastic_pipeline.settings.declared import as_json, from_global, internal, section, setting
 from paraphrastic_pipeline.settings.sections.corpora import CorpusName, FileCorpus, Mined, OriginalDataset
 from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
@@ -36,6 +38,12 @@ from paraphrastic_pipeline.settings.sections.training import (
     Training,
     TrainingSettings,
 )
+
+# The settings that determine training data and vocabularies.
+_DATA = (
+    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
+    "vocabulary",
+)  # fmt: skip
 
 
 @section
@@ -119,6 +127,17 @@ class Definition(ModelSections):
         for unit, (suffix, of_unit) in product(units, sides.items()):
             found[f"sentencepiece-{unit}{suffix}" if found else "sentencepiece"] = (unit, of_unit)
         return found
+
+    @cached_property
+    def data_digest(self) -> str:
+        """A digest of all that determines the training data and the vocabularies."""
+        data = {key: as_json(getattr(self, key)) for key in _DATA}
+        if self.vocabulary.only_initial_vectors:
+            data["initial_vectors"] = self.training.initial_vectors
+        if transformer := self.architecture.transformer:
+            data["tokens"] = [transformer.place, transformer.max_tokens]
+        text = json.dumps([data, self.vocabularies, self.architecture.tables], sort_keys=True)
+        return sha256(text.encode()).hexdigest()
 
     @property
     def is_trained(self) -> bool:
