@@ -27,8 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # Runs of the pipeline come first, so that no process is left with a long one at the end.
-    items.sort(key=lambda item: item.path.parent.name == "unit")
+    # Runs of the pipeline come first, so that no process is left with a long one at the end. One begins with
+    # the run of the sample; the others have tests that need not wait for it.
+    of_sample = [item for item in items if "sample_run" in getattr(item, "fixturenames", ())]
+    first = next((item for item in of_sample if not any(item.iter_markers("slow"))), None)
+    items.sort(key=lambda item: (item is not first, item.path.parent.name == "unit", item in of_sample))
     if not config.getoption("--slow"):
         for item in items:
             for marker in item.iter_markers("slow"):
@@ -60,9 +63,11 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def pipeline(tmp_path: Path) -> Path:
+def pipeline(tmp_path: Path) -> Iterator[Path]:
     """A copy of the pipeline in which nothing has run yet."""
-    return copy_pipeline(tmp_path / "pipeline")
+    folder = copy_pipeline(tmp_path / "pipeline")
+    yield folder
+    keep_compiled(folder)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml
+from filelock import FileLock
 
 from paraphrastic_pipeline.base.records import SWITCH
 
@@ -41,11 +42,18 @@ def copy_pipeline(folder: Path) -> Path:
 
 def keep_compiled(folder: Path) -> None:
     """Keep what numba has compiled in a copy, so that neither tests nor later copies compile it again."""
-    for compiled in (folder / "src").rglob("*.nb[ic]"):
-        own = ROOT / compiled.relative_to(folder)
-        if not own.exists():
+    place = ROOT / "src/paraphrastic/__pycache__"
+    place.mkdir(exist_ok=True)
+    with FileLock(place / "compiled.lock"):
+        for index in (folder / "src").rglob("*.nbi"):
+            own = ROOT / index.relative_to(folder)
+            if own.exists():
+                continue
             own.parent.mkdir(exist_ok=True)
-            shutil.copy2(compiled, own)
+            # An index and its files belong together, and another process may be reading.
+            for compiled in (*index.parent.glob(f"{index.stem}.*.nbc"), index):
+                copied = Path(shutil.copy2(compiled, own.with_name(f"{compiled.name}.kept")))
+                copied.replace(own.with_name(compiled.name))
 
 
 def configure(folder: Path, path: str, value: object) -> None:

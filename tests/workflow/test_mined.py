@@ -155,6 +155,7 @@ evaluation: {sts: sample_sts}
 """
 
 
+@pytest.mark.slow("trains a translator")
 def test_a_corpus_is_translated(pipeline: Path) -> None:
     """The translations of a tiny Marian are bad, but they end, and their scores reach the filter."""
     translations = bitext(pipeline / "bitext.jsonl")

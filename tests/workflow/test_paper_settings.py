@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from pipelines import MakeOnce, copy_pipeline, snakemake
+from pipelines import MakeOnce, copy_pipeline, keep_compiled, snakemake
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic import load_model
@@ -93,6 +93,7 @@ def folder(made_once: MakeOnce) -> Path:
             folder, "--configfile", "paper.yaml", "--", *(f"{RUN.format(m)}/config.json" for m in MODELS)
         )
         assert run.returncode == 0, run.stdout
+        keep_compiled(folder)
 
     return made_once("paper_settings", fill)
 

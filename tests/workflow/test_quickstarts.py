@@ -78,6 +78,7 @@ def test_i_only_want_vectors(finished: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=finished, env=environment(), check=True)
 
 
+@pytest.mark.slow("exports a model in every form")
 def test_an_application(finished: Path) -> None:
     type_page("application", finished)
     assert (finished / "exported/en-onnx/model.onnx").is_file()
@@ -90,6 +91,7 @@ def test_a_table(finished: Path) -> None:
     assert (finished / "results/tables/ledger.csv").is_file()
 
 
+@pytest.mark.slow("plans for minutes")
 def test_slurm(finished: Path) -> None:
     # There is no Slurm to submit to and no job to cancel.
     submit = "snakemake --profile profiles/slurm --configfile"
