@@ -6,8 +6,13 @@ import logging
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from paraphrastic.base.addresses import hide_secrets
+
+# Not every system has it. `lack_of_memory` needs it when there is no memory left to load it.
+with suppress(ImportError):
+    import resource  # noqa: F401
 
 # All control characters but the newline, which separates the lines of a traceback, and lone surrogates, which
 # stand for bytes of a file name that are not UTF-8, and which no stream takes.
@@ -81,7 +86,6 @@ def lack_of_memory(error: BaseException) -> str | None:
     """
     if not any(map(is_out_of_memory, _causes(error))):
         return None
-    # Imported here, because not every system has it.
     import resource
 
     words = on_one_line(error)
