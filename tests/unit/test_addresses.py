@@ -15,7 +15,7 @@ from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.cli import main
 from paraphrastic_pipeline.registry.datasets import COLUMNS
 from paraphrastic_pipeline.registry.download import fetch
-from paraphrastic_pipeline.registry.http import RefusedError
+from paraphrastic_pipeline.registry.http import AddressError
 from paraphrastic_pipeline.registry.opus import LISTS, read_list
 
 USER, PARAMETER = "user name or password", "has a secret in it"
@@ -81,7 +81,7 @@ def test_a_secret_is_found_and_hidden(address: str) -> None:
     for text in (f"a.tsv: {address!r}: damaged", f'{{"address": "{address}"}}'):
         assert hide_secrets(text) == text.replace(address, hidden)
     assert "s3cret" not in str(InputError(f"{address}: x")) + on_one_line(address) + str(
-        RefusedError(address)
+        AddressError(address)
     )
 
 
@@ -218,4 +218,4 @@ def test_the_password_of_a_proxy_is_in_no_message(place, proxy: str, monkeypatch
 def test_the_secrets_of_a_redirect_are_in_no_message(server, place) -> None:
     target = "ftp://me:s3cret@host/x?token=s3cret"
     message = refused(remote(server.url("x.txt", status(302, Location=target))), place)
-    assert "Redirection to url 'ftp://***@host/x?token=***' is not allowed" in message
+    assert "redirection from http to 'ftp://***@host/x?token=***' is not allowed" in message

@@ -153,7 +153,7 @@ def test_a_redirect_does_not_lead_from_https_to_http(
     with pytest.raises(InputError) as caught:
         fetch(file, tmp_path / "corpus.zip", sleep=lambda _: pytest.fail("it was asked again"))
     target = "'http://127.0.0.1:1/corpus.zip'"
-    assert f"{self_signed}: HTTP 302 Found - Redirection from https to {target} is not allowed" in str(
+    assert f"{self_signed}: HTTP 302 Found: redirection from https to {target} is not allowed" in str(
         caught.value
     )
 

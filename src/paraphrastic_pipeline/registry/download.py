@@ -2,19 +2,20 @@
 
 The file `NAME` has a lock beside it, see `registry.lock`. If the registry gives no sha256, the first download
 must not be empty or a damaged archive, and later downloads must equal the first one. `NAME.part` and
-`NAME.part.json` belong to a download in progress.
+`NAME.part.json` belong to a download in progress, and `NAME.part.lock` to the process that is at it.
 """
 
-import fcntl
 import hashlib
 import logging
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import FileIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from filelock import FileLock, Timeout
 
 from paraphrastic.base.compressed import DamagedError
 from paraphrastic.base.errors import InputError
@@ -22,11 +23,11 @@ from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.registry.archive import check_whole
 from paraphrastic_pipeline.registry.datasets import RemoteFile, address_error
 from paraphrastic_pipeline.registry.http import (
-    CHUNK_BYTES,
     LEAST_BYTES,
-    PartialFile,
-    RefusedError,
+    AddressError,
     TransientError,
+    discard,
+    held_bytes,
     receive,
 )
 from paraphrastic_pipeline.registry.lock import expected_digest, lock_path, write_lock
@@ -34,10 +35,6 @@ from paraphrastic_pipeline.registry.lock import expected_digest, lock_path, writ
 MANUAL = Path("resources/manual")
 
 _log = logging.getLogger(__name__)
-
-
-class _WrongBytesError(RefusedError):
-    """The address delivered a complete file, but not the expected one."""
 
 
 def fetch(
@@ -53,72 +50,69 @@ def fetch(
 
     The file comes from `MANUAL`/DATASET/NAME or `MANUAL`/NAME if it is there, and otherwise from the first
     address that delivers it. With `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
-    `mirror`/HOST/PATH. If a failure may be temporary, the address is tried again after 1, 2, 4 … seconds, up
-    to `attempts` times in a row; `LEAST_BYTES` new bytes start the count again. `timeout` is the longest
-    silence in seconds, and fewer than `LEAST_BYTES` within it count as silence. Several processes may fetch
-    the same file at once.
+    `mirror`/HOST/PATH. If a failure may be temporary, the address is tried again after 1, 2, 4 … seconds or
+    those that the server asks for, up to `attempts` times in a row; `LEAST_BYTES` new bytes start the count
+    again. `timeout` is the longest silence in seconds, and fewer than `LEAST_BYTES` within it count as
+    silence. Several processes may fetch the same file at once.
 
     If no address delivers the file, an `InputError` lists them with their causes on one line.
     """
     destination = Path(destination)
-    by_hand = _by_hand(file)
-    if by_hand is None:
-        sources = [source_of(address, mirror) for address in file.addresses]
+    part = destination.with_name(destination.name + ".part")
+    if by_hand := _by_hand(file):
+        sources: list[tuple[str, str | Path]] = [(str(by_hand), by_hand)]
     else:
-        sources = [(str(by_hand), by_hand)]
+        sources = [source_of(address, mirror) for address in file.addresses]
 
-    def obtain(location: str | Path, part: PartialFile, expected: str | None) -> str:
-        """Fill `part`, and return the sha256 of its content."""
+    def obtained(location: str | Path, expected: str | None) -> str:
+        """Fill the part, and return the sha256 of its content."""
         if isinstance(location, Path):
-            _copy(location, part)
-            try:
-                return _check(part, file, expected, destination)
-            except TransientError as error:
-                raise RefusedError(str(error)) from None  # copying again would give the same
-        failures, furthest = 0, part.size
+            discard(part)
+            if not location.is_file():
+                raise AddressError("not a file" if location.exists() else "no such file")
+            shutil.copyfile(location, part)
+            return _digest(part, file, expected, destination)
+        failures, furthest = 0, held_bytes(part)
         while True:
-            resumed = part.size > 0
+            resumed = held_bytes(part) > 0
             try:
                 receive(location, part, size=file.size, timeout=timeout)
-                return _check(part, file, expected, destination)
+                return _digest(part, file, expected, destination, resumed=resumed)
             except TransientError as error:
-                cause = str(error)
-            except _WrongBytesError:
-                if not resumed:
-                    raise
-                cause = "the part that was already here does not belong to the file"
-            failures = failures + 1 if part.size < furthest + LEAST_BYTES else 1
-            furthest = max(furthest, part.size)
+                failure = error
+            held = held_bytes(part)
+            failures = failures + 1 if held < furthest + LEAST_BYTES else 1
+            furthest = max(furthest, held)
             if failures >= attempts:
-                raise RefusedError(f"{cause} ({failures} attempts)")
-            _log.info("%s: %s: trying again", location, cause)
-            sleep(2 ** (failures - 1))
+                raise AddressError(f"{failure} ({failures} attempts)")
+            _log.info("%s: %s: trying again", location, failure)
+            sleep(failure.wait or 2 ** (failures - 1))
 
     if digest := _verified(file, destination, by_hand):
         return digest
-    with _exclusive(destination.with_name(destination.name + ".part")) as part:
-        if digest := _verified(file, destination, by_hand):
-            return digest  # another process was faster
-        if destination.exists():
-            _log.warning("%s: damaged, or not the version of the registry: fetching it again", destination)
-        expected = expected_digest(file, destination)
-        causes = []
-        for label, location in sources:
-            try:
-                digest = obtain(location, part, expected)
-            except RefusedError as error:
-                causes.append(f"{label}: {error}")
-                _log.info("%s: %s", destination, causes[-1])
-                continue
-            try:
-                os.fsync(part.stream.fileno())
-                part.path.replace(destination)
-                part.note.unlink(missing_ok=True)
+    try:
+        with _exclusive(part):
+            if digest := _verified(file, destination, by_hand):
+                return digest  # another process was faster
+            if destination.exists():
+                _log.warning("%s: damaged or not the version of the registry: fetching it again", destination)
+            expected = expected_digest(file, destination)
+            causes = []
+            for label, location in sources:
+                try:
+                    digest = obtained(location, expected)
+                except AddressError as error:
+                    causes.append(f"{label}: {error}")
+                    _log.info("%s: %s", destination, causes[-1])
+                    continue
+                part.replace(destination)
+                discard(part)
                 write_lock(destination, digest=digest, address=label, version=file.version)
-            except OSError as error:
-                raise InputError(f"{destination}: cannot be written: {error.strerror}") from None
-            return digest
-    if by_hand is not None:
+                return digest
+    except OSError as error:
+        place = error.filename2 or error.filename or part
+        raise InputError(f"{place}: cannot be written: {error.strerror}") from None
+    if by_hand:
         raise InputError(causes[0])
     by_hand = MANUAL / file.dataset / file.name if file.name_is_shared else MANUAL / file.name
     advice = "" if file.shipped else f"; or put the file by hand into {by_hand}"
@@ -169,77 +163,49 @@ def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str 
     return expected if expected is not None and all(sha256(path) == expected for path in held) else None
 
 
-def _copy(source: Path, part: PartialFile) -> None:
-    part.clear()
-    if not source.is_file():
-        raise RefusedError("not a file" if source.exists() else "no such file")
-    try:
-        stream = source.open("rb")
-    except OSError as error:
-        raise RefusedError(str(error.strerror)) from None
-    with stream:
-        part.append(lambda: stream.read(CHUNK_BYTES))
-
-
-def _check(part: PartialFile, file: RemoteFile, expected: str | None, destination: Path) -> str:
-    """Check a finished partial file and return its sha256; if it is not as expected, empty it.
+def _digest(
+    part: Path, file: RemoteFile, expected: str | None, destination: Path, *, resumed: bool = False
+) -> str:
+    """The sha256 of a finished partial file; if it is not the file that is wanted, the part is removed.
 
     If no digest is known yet, an empty or damaged file is a `TransientError`: otherwise its lock would insist
-    on a bad download forever.
+    on a bad download forever. So is a resumed one, whose beginning may not belong to the file.
     """
-    size = part.size
-    part.stream.seek(0)
-    digest = hashlib.file_digest(part.stream, "sha256").hexdigest()
     try:
-        if file.size is not None and size != file.size:
-            raise _WrongBytesError(f"has {size} bytes, the registry says {file.size}")
+        size = held_bytes(part)
+        if file.size not in (None, size):
+            raise InputError(f"has {size} bytes, the registry says {file.size}")
+        with part.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            os.fsync(stream.fileno())
         if expected not in (None, digest):
             lock = lock_path(destination)
             first = f"the first download had {expected}: delete {lock} to accept the new file"
             wanted = f"the registry says {expected}" if file.sha256 else first
-            raise _WrongBytesError(f"its sha256 is {digest}, {wanted}")
+            raise InputError(f"its sha256 is {digest}, {wanted}")
         if expected is None and size == 0:
-            raise TransientError("the file is empty")
+            raise DamagedError("the file is empty")
         if expected is None:
-            check_whole(part.path, file.name)
+            check_whole(part, file.name)
     except InputError as error:
-        part.clear()
-        kind = TransientError if isinstance(error, DamagedError) else RefusedError
-        raise kind(str(error).removeprefix(f"{part.path}: ")) from None
-    except (TransientError, RefusedError):
-        part.clear()
-        raise
+        discard(part)
+        kind = TransientError if resumed or isinstance(error, DamagedError) else AddressError
+        raise kind(str(error).removeprefix(f"{part}: ")) from None
     return digest
 
 
 @contextmanager
-def _exclusive(path: Path) -> Iterator[PartialFile]:
-    """Open the partial file for appending once no other process holds it; an empty file is removed again."""
+def _exclusive(part: Path) -> Iterator[None]:
+    """Wait until no other process is at a partial file."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{part}.lock")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        while True:
-            stream = path.open("a+b", buffering=0)
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                _log.info("%s: another process is fetching it: waiting", path)
-                fcntl.flock(stream, fcntl.LOCK_EX)
-            if _is_open_as(stream, path):
-                break
-            stream.close()  # another process has finished and renamed what we waited for
-    except OSError as error:
-        raise InputError(f"{path}: cannot be opened for writing: {error.strerror}") from None
-    with stream:
-        part = PartialFile(stream)
-        try:
-            yield part
-        finally:
-            if _is_open_as(stream, path) and part.size == 0:
-                path.unlink()
-
-
-def _is_open_as(stream: FileIO, path: Path) -> bool:
+        lock.acquire(blocking=False)
+    except Timeout:
+        _log.info("%s: another process is fetching it: waiting", part)
+        lock.acquire()
     try:
-        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
+        yield
+    finally:
+        Path(lock.lock_file).unlink(missing_ok=True)  # those who wait for it make a new one
+        lock.release()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of
-from paraphrastic_pipeline.registry.http import ChangedError, RefusedError, TransientError, check_address
+from paraphrastic_pipeline.registry.http import AddressError, ChangedError, TransientError, check_address
 
 # Questions at a time; few enough for a server that has many of the files.
 _AT_ONCE = 8
@@ -48,18 +48,15 @@ def check_links(
         _, location = source_of(address, mirror)
         if isinstance(location, Path):
             return _check_path(file, address, location)
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
                 check_address(location, size=file.size, timeout=timeout)
+                break
             except ChangedError as error:
                 return Link(file, address, "changed", str(error))
-            except RefusedError as error:
-                return Link(file, address, "dead", str(error))
-            except TransientError as error:
-                if attempt + 1 == _ATTEMPTS:
+            except AddressError as error:
+                if attempt == _ATTEMPTS or not isinstance(error, TransientError):
                     return Link(file, address, "dead", str(error))
-            else:
-                break
         return Link(file, address, "ok")
 
     asked = [
