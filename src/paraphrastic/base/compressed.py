@@ -10,6 +10,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
+from _compression import DecompressReader
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,18 +20,12 @@ from paraphrastic.base.errors import InputError, on_one_line
 
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _READ_BYTES = 1 << 16
-# What damaged files raise, those of archives included.
+# What damaged files raise, those of archives included. In a zip, a member may be encrypted or packed with an
+# unknown method (NotImplementedError), may have no name, or one that is not UTF-8.
 DAMAGE = (
-    EOFError,
-    OSError,
-    lzma.LZMAError,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    RuntimeError,  # a zip's member is encrypted, or (NotImplementedError) packed with an unknown method
-    IndexError,  # a zip's member has no name
-    UnicodeDecodeError,  # a zip's member claims a UTF-8 name that is not UTF-8
-)
+    EOFError, OSError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error,
+    RuntimeError, IndexError, UnicodeDecodeError,
+)  # fmt: skip
 
 
 class DamagedError(InputError):
@@ -54,36 +49,14 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
         yield stack.enter_context(bounded(stream, str(path), max_bytes))
 
 
-class _Bzip2(io.RawIOBase):
-    """The content of a bzip2 file with one or several streams.
+def _of_streams(decompressor: Callable[[], Any]) -> Callable[[IO[bytes]], Any]:
+    """An opener of files with one or several streams.
 
-    Python's own `BZ2File` treats anything after a stream that is not another stream as the end of the file.
-    It would silently drop a later stream with a damaged head, and everything after that.
+    To `bz2.open` and `lzma.open`, anything after a stream that is not another stream is the end of the file.
+    They would silently drop a later stream with a damaged head, and everything after that. The reader below
+    them, which has no public name, does not.
     """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._decompressor = bz2.BZ2Decompressor()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = b""
-        while not data:
-            compressed = b""
-            if self._decompressor.eof:
-                compressed = self._decompressor.unused_data or self._stream.read(_READ_BYTES)
-                if not compressed:
-                    return 0
-                self._decompressor = bz2.BZ2Decompressor()
-            elif self._decompressor.needs_input:
-                compressed = self._stream.read(_READ_BYTES)
-                if not compressed:
-                    raise EOFError("the file ended before the end of a bzip2 stream")
-            data = self._decompressor.decompress(compressed, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+    return lambda stream: io.BufferedReader(DecompressReader(stream, decompressor))
 
 
 def _zstandard(stream: IO[bytes]) -> Any:
@@ -99,20 +72,15 @@ def _zstandard(stream: IO[bytes]) -> Any:
 # Openers of compressed files, by the bytes that such files begin with.
 OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
-    b"BZh": _Bzip2,
-    b"\xfd7zX": lzma.open,
+    b"BZh": _of_streams(bz2.BZ2Decompressor),
+    b"\xfd7zX": _of_streams(lzma.LZMADecompressor),
     b"\x28\xb5\x2f\xfd": _zstandard,
 }
 
 
 class _Bounded(io.RawIOBase):
-    """Passes on another stream; more than `max_bytes` bytes are an `InputError`."""
-
     def __init__(self, stream: IO[bytes], label: str, max_bytes: int) -> None:
-        self._stream = stream
-        self._label = label
-        self._max_bytes = max_bytes
-        self._count = 0
+        self._stream, self._label, self._max_bytes, self._count = stream, label, max_bytes, 0
 
     def readable(self) -> bool:
         return True
@@ -132,7 +100,7 @@ class _Bounded(io.RawIOBase):
 
 
 def bounded(stream: IO[bytes], label: str, max_bytes: int) -> BinaryIO:
-    """A stream that may have at most `max_bytes` bytes; `label` names it in errors."""
+    """A stream in which more than `max_bytes` bytes are an `InputError`; `label` names it in errors."""
     return cast(BinaryIO, io.BufferedReader(_Bounded(stream, label, max_bytes), _READ_BYTES))
 
 

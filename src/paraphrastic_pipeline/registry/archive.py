@@ -7,11 +7,11 @@ more than its bound, an `InputError` names the file and the cause.
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from paraphrastic.base.compressed import (
     COMPRESSED_SUFFIXES,
@@ -25,21 +25,13 @@ from paraphrastic.base.compressed import (
 )
 from paraphrastic.base.errors import InputError
 
-_Archive = zipfile.ZipFile | tarfile.TarFile
-
 _READ_BYTES = 1 << 16
 # A zip begins with a member, or with the end of its directory if it has none.
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # No corpus has so many files. Even empty ones cost memory for their names.
 _MAX_MEMBERS = 100_000
 # Long names and attributes in a tar, which `tarfile` reads into memory before anyone can check them.
-_TAR_HEADERS = (
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-)
+_TAR_HEADERS = (*tarfile.GNU_TYPES, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _MAX_HEADER_BYTES = 1 << 20
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 # A check reads at most this many times the size of the file, but at least this many bytes, since no text
@@ -66,16 +58,14 @@ def open_members(
             possible = (several,) if isinstance(several, str) else several
             name = next((name for name in possible if name in files), None)
             if name is None:
-                held = ", ".join(list(files)[:10]) + (
-                    f" and {len(files) - 10} more" if len(files) > 10 else ""
-                )
-                raise InputError(
-                    f"{path}: has no member {' or '.join(possible)}; it holds {held or 'no files'}"
-                )
-            _check_size(f"{path}: {name}", [files[name]], max_bytes)
+                more = f" and {len(files) - 10} more" if len(files) > 10 else ""
+                held = ", ".join(list(files)[:10]) + more or "no files"
+                raise InputError(f"{path}: has no member {' or '.join(possible)}; it holds {held}")
+            size, info = files[name]
+            _check_size(f"{path}: {name}", size, max_bytes)
             # One handle per member: reading a compressed tar in turns takes one decompressor each.
             handle = stack.enter_context(_opened(path))
-            streams.append(stack.enter_context(_open_file(handle, files[name], path, max_bytes)))
+            streams.append(stack.enter_context(_open_file(handle, info, f"{path}: {name}", max_bytes)))
         yield tuple(streams)
 
 
@@ -106,10 +96,11 @@ def open_largest(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
             yield stream
         return
     with _opened(path) as archive:
-        sizes = {name: info.file_size for name, info in _files(archive, path).items()}
-    if not sizes:
+        files = _files(archive, path)
+    if not files:
         raise InputError(f"{path}: holds no files")
-    with open_members(path, [max(sizes, key=lambda name: sizes[name])], max_bytes=max_bytes) as (stream,):
+    largest = max(files, key=lambda name: files[name][0])
+    with open_members(path, [largest], max_bytes=max_bytes) as (stream,):
         yield stream
 
 
@@ -120,16 +111,7 @@ def read_members(
 
     Together they may have at most `max_bytes` bytes.
     """
-    path = Path(path)
-    with _opened(path) as archive:
-        files = {PurePosixPath(name): info for name, info in _files(archive, path).items()}
-        found = {name: info for name, info in files.items() if wanted(name)}
-        _check_size(path, found.values(), max_bytes)
-        contents = {}
-        for name, info in found.items():
-            with _open_file(archive, info, path, max_bytes) as stream:
-                contents[name] = stream.read()
-    return contents
+    return {name: stream.read() for name, stream in _contents(Path(path), wanted, max_bytes)}
 
 
 def check_whole(path: str | Path, name: str) -> None:
@@ -144,13 +126,8 @@ def check_whole(path: str | Path, name: str) -> None:
         return
     bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
     if packed and _is_zip(path, name):
-        with _opened(path, zipped=True) as archive:
-            files = _files(archive, path).values()
-            _check_size(path, files, bound)
-            for info in files:
-                with _open_file(archive, info, path, bound) as stream:
-                    while stream.read(_READ_BYTES):
-                        pass
+        for _, stream in _contents(path, lambda _: True, bound, zipped=True):
+            _exhaust(stream)
         return
     if not packed and not first_bytes(path).startswith(tuple(OPENERS)):
         raise DamagedError(f"{path}: damaged: not a compressed file, although its name says so")
@@ -159,17 +136,17 @@ def check_whole(path: str | Path, name: str) -> None:
             with damage_named(str(path)):
                 tar = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
             _files(tar, path)
-        while stream.read(_READ_BYTES):
-            pass
+        _exhaust(stream)
 
 
 class _TarInfo(tarfile.TarInfo):
     """A tar member that is refused if its header could fill the memory."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> Any:  # tarfile's source invites overriding it
-        large = self.type in _TAR_HEADERS and self.size > _MAX_HEADER_BYTES
-        if large or self.type == tarfile.GNUTYPE_SPARSE:
-            raise tarfile.ReadError(f"a header of {self.size} bytes" if large else "a sparse file")
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError("a sparse file")
+        if self.type in _TAR_HEADERS and self.size > _MAX_HEADER_BYTES:
+            raise tarfile.ReadError(f"a header of {self.size} bytes")
         return super()._proc_member(archive)  # type: ignore[misc]
 
 
@@ -181,28 +158,26 @@ def _is_zip(path: Path, name: str) -> bool:
 
 
 @contextmanager
-def _opened(path: Path, zipped: bool = False) -> Iterator[_Archive]:
+def _opened(path: Path, zipped: bool = False) -> Iterator[Any]:
+    """A file as a `ZipFile`, which it also is if `zipped` says so, or as a `TarFile`."""
     zipped = zipped or _is_zip(path, path.name)
-    archive: _Archive
     with damage_named(str(path)):
         # The `with` statement below closes it.
-        archive = zipfile.ZipFile(path) if zipped else tarfile.open(path, tarinfo=_TarInfo)  # noqa: SIM115
+        archive: Any = zipfile.ZipFile(path) if zipped else tarfile.open(path, tarinfo=_TarInfo)  # noqa: SIM115
     with archive:
         yield archive
 
 
-def _files(archive: _Archive, path: Path) -> dict[str, Any]:
-    """The archive's information on each of its files, by name; the last file with a name counts."""
+def _files(archive: Any, path: Path) -> dict[str, tuple[int, Any]]:
+    """Size of each file in an archive, and what the archive knows of it; the last file with a name counts."""
     with damage_named(str(path)):
-        if isinstance(archive, tarfile.TarFile):
-            members: list[Any] = list(islice(archive, _MAX_MEMBERS + 1))
-            files: dict[str, Any] = {info.name: info for info in members if info.isreg()}
-        else:
-            members = archive.infolist()
-            files = {info.filename: info for info in members if _is_file(info)}
-    if len(members) > _MAX_MEMBERS:
-        raise InputError(f"{path}: has more than {_MAX_MEMBERS} members")
-    return files
+        tar = isinstance(archive, tarfile.TarFile)
+        members = list(islice(archive if tar else archive.infolist(), _MAX_MEMBERS + 1))
+        if len(members) > _MAX_MEMBERS:
+            raise InputError(f"{path}: has more than {_MAX_MEMBERS} members")
+        if tar:
+            return {info.name: (info.size, info) for info in members if info.isreg()}
+        return {info.filename: (info.file_size, info) for info in members if _is_file(info)}
 
 
 def _is_file(info: zipfile.ZipInfo) -> bool:
@@ -210,17 +185,30 @@ def _is_file(info: zipfile.ZipInfo) -> bool:
     return not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
 
 
-def _open_file(archive: _Archive, info: Any, path: Path, max_bytes: int) -> BinaryIO:
-    if isinstance(archive, tarfile.TarFile):
-        label, opener = f"{path}: {info.name}", cast(Any, archive.extractfile)
-    else:
-        label, opener = f"{path}: {info.filename}", archive.open
+def _contents(
+    path: Path, wanted: Callable[[PurePosixPath], bool], max_bytes: int, zipped: bool = False
+) -> Iterator[tuple[PurePosixPath, BinaryIO]]:
+    """The wanted files of an archive as streams, which together have at most `max_bytes` bytes."""
+    with _opened(path, zipped) as archive:
+        files = {PurePosixPath(name): file for name, file in _files(archive, path).items()}
+        found = {name: file for name, file in files.items() if wanted(name)}
+        _check_size(str(path), sum(size for size, _ in found.values()), max_bytes)
+        for name, (_, info) in found.items():
+            with _open_file(archive, info, f"{path}: {name}", max_bytes) as stream:
+                yield name, stream
+
+
+def _open_file(archive: Any, info: Any, label: str, max_bytes: int) -> BinaryIO:
     with damage_named(label):
-        stream = opener(info)
-    return bounded(stream, label, max_bytes)
+        opener: Any = archive.extractfile if isinstance(archive, tarfile.TarFile) else archive.open
+        return bounded(opener(info), label, max_bytes)
 
 
-def _check_size(label: str | Path, infos: Iterable[Any], max_bytes: int) -> None:
-    sizes = (info.size if isinstance(info, tarfile.TarInfo) else info.file_size for info in infos)
-    if (total := sum(sizes)) > max_bytes:
-        raise InputError(f"{label}: {total} bytes, more than the bound of {max_bytes}")
+def _check_size(label: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise InputError(f"{label}: {size} bytes, more than the bound of {max_bytes}")
+
+
+def _exhaust(stream: BinaryIO) -> None:
+    while stream.read(_READ_BYTES):
+        pass
