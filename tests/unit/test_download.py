@@ -91,6 +91,17 @@ def test_a_part_is_not_continued_with_bytes_from_another_place(server, place, sh
     assert server.ranges == [None, "bytes=1000-", None]
 
 
+def test_a_part_is_not_continued_with_bytes_from_an_unknown_place(server, place):
+    url = server.url("x.zip", give(cut=1000), status(206, ETag='"v1"'), give())
+    assert get(remote(url), place) == DIGEST
+    assert server.ranges == [None, "bytes=1000-", None]
+
+
+def test_an_empty_part_is_not_continued(server, place):
+    assert get(remote(server.url("x.zip", give(cut=0), give())), place) == DIGEST
+    assert server.ranges == [None, None]
+
+
 def test_a_part_is_not_continued_with_a_file_of_another_length(server, place):
     longer = DATA + b"more"
     url = server.url("x.zip", give(cut=1000), give(longer), give(longer))
@@ -298,6 +309,18 @@ def test_a_server_that_gives_a_few_bytes_an_answer_is_given_up(server, place):
     url = server.url("x.txt", *(give(cut=cut) for cut in range(2000, 2100, 10)), give())
     assert "(3 attempts)" in refused(remote(url), place, attempts=3)
     assert server.ranges == [None, "bytes=2000-", "bytes=2010-"]
+
+
+def test_a_thousand_new_bytes_start_the_count_of_attempts_anew(server, place):
+    naps = []
+    url = server.url("x.txt", *(give(cut=cut) for cut in range(1000, 6000, 1000)), give())
+    assert get(remote(url), place, naps, attempts=2) == DIGEST
+    assert naps == [1] * 5
+
+
+def test_a_server_that_changes_its_file_again_and_again_is_given_up(server, place):
+    url = server.url("x.txt", *[give(cut=3000), give(OTHER, cut=500, etag='"v2"')] * 5, give())
+    assert "(3 attempts)" in refused(remote(url), place, attempts=3)
 
 
 def test_a_slow_transfer_that_gets_on_is_no_stall(server, place):

@@ -1,8 +1,10 @@
 """Test where downloads come from and go to: locks, mirrors, files put by hand, disks, processes."""
 
+import errno
 import json
 import logging
 import multiprocessing
+import os
 import re
 import resource
 import threading
@@ -82,6 +84,21 @@ def test_a_file_address_is_read_from_the_working_folder(place):
     message = refused(remote("file:data/none.zip", version="3"), place)
     assert message == f"{place}: could not be fetched: file:data/none.zip: no such file"
     assert "not a file" in refused(remote("file:data", version="3"), place)
+
+
+def test_a_file_that_may_not_be_read_is_one_cause_of_several(server, place, monkeypatch):
+    Path("x.zip").write_bytes(b"secret")
+    opened = Path.open
+
+    def may_not(path, *arguments, **options):
+        if path.name == "x.zip":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", may_not)
+    message = refused(remote("file:x.zip", server.url("gone", status(404))), place)
+    assert "file:x.zip: Permission denied; http" in message
+    assert get(remote("file:x.zip", server.url("x", give())), place) == DIGEST
 
 
 def test_a_mirror_folder_is_read_by_host_and_path(tmp_path, place):

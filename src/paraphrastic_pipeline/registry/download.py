@@ -70,9 +70,14 @@ def fetch(
             discard(part)
             if not location.is_file():
                 raise AddressError("not a file" if location.exists() else "no such file")
-            shutil.copyfile(location, part)
+            try:
+                source = location.open("rb")
+            except OSError as error:
+                raise AddressError(error.strerror) from None
+            with source, part.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
             return _digest(part, file, expected, destination)
-        failures, furthest = 0, held_bytes(part)
+        failures = furthest = 0
         while True:
             resumed = held_bytes(part) > 0
             try:
