@@ -151,6 +151,12 @@ def test_a_whole_file_passes_and_a_cut_or_changed_one_does_not(tmp_path, name):
         assert "\n" not in str(caught.value)
 
 
+def test_what_is_called_a_zip_is_checked_as_one(tmp_path):
+    (tmp_path / "x.part").write_bytes(b"<html>404</html>")
+    with pytest.raises(DamagedError, match=r"x\.part: damaged: File is not a zip file$"):
+        check_whole(tmp_path / "x.part", "a.zip")
+
+
 def test_files_of_other_names_are_not_read(tmp_path):
     check_whole(tmp_path / "gone", "corpus.txt")
 
