@@ -78,6 +78,12 @@ def test_a_compressed_text_that_is_called_a_zip_is_a_text(tmp_path):
         assert stream.read() == b"a 0.5\n"
 
 
+def test_an_empty_zip_has_no_largest_file(tmp_path):
+    path = make_zip(tmp_path / "a.zip", {"folder/": b""})
+    with pytest.raises(InputError, match=r"a\.zip: holds no files$"), open_largest(path, max_bytes=100):
+        pass
+
+
 def test_a_tar_that_is_damaged_where_it_begins_is_no_other_file(tmp_path):
     path = make_tar(tmp_path / "a", {"m": b"x"})
     path.write_bytes(path.read_bytes()[:40])

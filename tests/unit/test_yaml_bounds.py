@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, AddressError, check_bounds
+from paraphrastic.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, RefusedError, check_bounds
 from paraphrastic.base.yaml_text import read_yaml
 from paraphrastic.cli import main
 from paraphrastic_pipeline.settings.check import read_config
@@ -66,7 +66,7 @@ def test_aliases_that_repeat_little_are_read() -> None:
     text = f"a: &a {'x' * 1000}\nb: [{', '.join(['*a'] * (MOST_REPEATED // 1001))}]"
     assert len(read_yaml(text)["b"]) == 999
     assert read_yaml(chain("[1]", "NEW: &NEW [*OLD]", MOST_LEVELS - 2))
-    with pytest.raises(AddressError):
+    with pytest.raises(RefusedError):
         read_yaml(text.replace("b: [", "b: [*a, "))
 
 
