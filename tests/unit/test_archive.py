@@ -8,6 +8,7 @@ import struct
 import tarfile
 import zipfile
 
+import psutil
 import pytest
 from archives import make_tar, make_zip, read_all
 
@@ -34,6 +35,7 @@ def test_members_are_read_in_turns_in_the_order_asked(tmp_path, make):
         for i, (first, second) in enumerate(zip(french, english, strict=True)):
             assert (first, second) == (b"fr %d\n" % i, b"en %d\n" % i)
     assert i == 29999
+    assert str(path) not in {file.path for file in psutil.Process().open_files()}, "although streams are held"
 
 
 @pytest.mark.parametrize(
