@@ -58,9 +58,8 @@ def test_nothing_is_downloaded_where_the_server_answers_for_the_head(server: Ser
 
 @pytest.mark.parametrize("code", [403, 404, 405, 501])
 def test_a_server_that_refuses_heads_is_asked_for_the_file(server: Server, tmp_path: Path, code: int) -> None:
-    assert states(registry(tmp_path, (server.url("good", status(code), give()), "-"))) == [
-        ("file0", "ok", "")
-    ]
+    url = server.url("good", lambda handler: (status(code) if handler.command == "HEAD" else give())(handler))
+    assert states(registry(tmp_path, (url, "-"))) == [("file0", "ok", "")]
 
 
 def test_a_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
