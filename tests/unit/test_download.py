@@ -227,6 +227,8 @@ def test_a_busy_server_says_how_long_to_wait_within_bounds(server, place):
     assert get(remote(url), place, naps) == DIGEST
     assert naps[:3] == [7, 300, 4]
     assert 80 < naps[3] <= 100
+    vague = remote(server.url("y.zip", status(503, Retry_After="soon")), version="2")
+    assert "HTTP 503 Service Unavailable (2 attempts)" in refused(vague, place, attempts=2)
 
 
 def test_a_server_that_is_down_is_given_up_after_the_attempts(server, place):
