@@ -336,19 +336,6 @@ def test_a_slow_transfer_that_gets_on_is_no_stall(server, place):
     assert fetch(remote(url), place, timeout=0.4, attempts=1) == sha256(DATA[:20000]).hexdigest()
 
 
-def test_the_next_address_is_tried_and_all_causes_are_listed(server, place):
-    bad, good = server.url("bad.zip", status(404)), server.url("good.zip", give())
-    assert get(remote(bad, good), place) == DIGEST
-    assert len(server.requests) == 2
-    place.unlink()
-    gone = server.url("gone.zip", status(410))
-    message = refused(remote(bad, gone), place)
-    assert message == (
-        f"{place}: could not be fetched: {bad}: HTTP 404 Not Found; {gone}: HTTP 410 Gone"
-        "; or put the file by hand into resources/manual/en-fr.txt"
-    )
-
-
 def test_redirects_are_followed_to_the_web_only(server, place):
     target = server.url("target.zip", give())
     assert get(remote(server.url("a.zip", status(302, Location=target))), place) == DIGEST

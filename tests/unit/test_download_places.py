@@ -18,6 +18,19 @@ from web_server import DATA, DIGEST, OTHER, get, give, left, refused, remote, st
 from paraphrastic_pipeline.registry.download import fetch
 
 
+def test_the_next_address_is_tried_and_all_causes_are_listed(server, place):
+    bad, good = server.url("bad.zip", status(404)), server.url("good.zip", give())
+    assert get(remote(bad, good), place) == DIGEST
+    assert len(server.requests) == 2
+    place.unlink()
+    gone = server.url("gone.zip", status(410))
+    message = refused(remote(bad, gone), place)
+    assert message == (
+        f"{place}: could not be fetched: {bad}: HTTP 404 Not Found; {gone}: HTTP 410 Gone"
+        "; or put the file by hand into resources/manual/en-fr.txt"
+    )
+
+
 def test_a_damaged_file_is_said_and_fetched_again(server, place, caplog):
     file = remote(server.url("x.zip", give()))
     get(file, place)
