@@ -37,6 +37,7 @@ DISTRIBUTIONS = {
     "transformers": "sentence-transformers",
     "urllib3": "requests",
     "yaml": "pyyaml",
+    "yte": "snakemake",
 }
 OURS = {"paraphrastic", "paraphrastic_pipeline", "snakemake_logger_plugin_paraphrastic", "adapter"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or

@@ -63,7 +63,7 @@ def write_card(
     comparison = None
     if config["encoder"] == TRANSFORMER:
         # A late import, since other models need none of it.
-        from paraphrastic.interop.transformer import compare_folder
+        from paraphrastic_pipeline.report.transformer_parity import compare_folder
 
         comparison = compare_folder(folder).table()
     figures = [figure for path in results for figure in _figures(read_json(path))]

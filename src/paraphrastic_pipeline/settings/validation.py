@@ -5,14 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset
+from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
-from paraphrastic_pipeline.registry.opus import OpusCorpus, list_command, read_list
+from paraphrastic_pipeline.registry.opus import list_command, read_list
 from paraphrastic_pipeline.settings.comparison import comparison_errors
+from paraphrastic_pipeline.settings.data_errors import (
+    Registry,
+    dataset_errors,
+    groups_errors,
+    idf_errors,
+    testset_errors,
+)
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
@@ -31,7 +38,6 @@ from paraphrastic_pipeline.settings.local_files import (
 )
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import Mined
-from paraphrastic_pipeline.settings.sections.evaluation import Bucc, Tatoeba
 from paraphrastic_pipeline.settings.sections.names import Measure
 from paraphrastic_pipeline.settings.sections.selection import (
     BitextSelection,
@@ -41,8 +47,6 @@ from paraphrastic_pipeline.settings.sections.selection import (
     Span,
 )
 from paraphrastic_pipeline.settings.systems import name_errors, published_errors, system_errors
-
-Registry = Mapping[str, Dataset]
 
 # Scores by which a filter study can rank pairs.
 MEASURES = get_args(Measure)
@@ -58,9 +62,9 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
     for model in config.models:
         if model not in written:
             yield f"models: {undefined(model, written)}"
-    yield from _dataset_errors("language_id", config.language_id, registry, LANGUAGE_ID_KINDS)
-    yield from _dataset_errors("word_vectors", config.word_vectors, registry, VECTOR_KINDS)
-    yield from _idf_errors("statistics.idf", config.statistics.idf, registry)
+    yield from dataset_errors("language_id", config.language_id, registry, LANGUAGE_ID_KINDS)
+    yield from dataset_errors("word_vectors", config.word_vectors, registry, VECTOR_KINDS)
+    yield from idf_errors("statistics.idf", config.statistics.idf, registry)
     for name, mined in config.mined.items():
         yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror, bitext=True)
         yield from _mining_encoder_errors(name, config)
@@ -71,9 +75,9 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
     if config.inspection.model is not None:
         yield from _inspection_errors(config)
     yield from comparison_errors(config)
-    yield from _groups_errors(config, registry)
+    yield from groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
-    yield from _testset_errors(config, registry)
+    yield from testset_errors(config, registry)
     for name, system in config.systems.items():
         yield from system_errors(f"systems.{name}", system)
     yield from name_errors(config)
@@ -89,12 +93,12 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training.optimizer}"
         yield from _teacher_errors(model, f"{at}.distil", definition, config)
         vectors = training.initial_vectors
-        yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
+        yield from dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for key in ("max_pairs", "weights"):
             of_corpus: Mapping[str, float | None] = getattr(definition, key)
             own = written[model].get(key, {})
             for name in of_corpus:
-                yield from _dataset_errors(path[key], name, registry, CORPUS_KINDS)
+                yield from dataset_errors(path[key], name, registry, CORPUS_KINDS)
             # A further configuration file can change the corpora, and then only take back a value by null.
             stated = {name for name in own if of_corpus.get(name) is not None} & set(registry)
             for name in sorted(stated - set(definition.corpora)):
@@ -104,26 +108,6 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
             for name in _corpora_of_kind("paraphrase", definition, registry):
                 why = "has paraphrases, which suit only models whose languages share everything"
                 yield f"definitions.{model}.corpora: {name!r} {why}"
-
-
-def _dataset_errors(
-    key: str,
-    name: str | None,
-    registry: Registry,
-    kinds: Iterable[str],
-    listed: Mapping[str, OpusCorpus] | None = None,
-) -> Iterator[str]:
-    """Errors in the name of a data set, which must have one of these kinds or be None.
-
-    `listed` holds corpora of OPUS that the user may have meant.
-    """
-    if name is None:
-        return
-    if name not in registry:
-        where = "the registry of data sets" + (" or in OPUS's list" if listed else "")
-        yield f"{key}: {name!r} is not in {where}{did_you_mean(name, [*(listed or ()), *registry])}"
-    elif registry[name].kind not in kinds:
-        yield f"{key}: {name!r} is of kind {registry[name].kind!r}, not {' or '.join(kinds)}"
 
 
 def _data_errors(key: str, definition: Definition) -> Iterator[str]:
@@ -150,7 +134,7 @@ def _corpora_errors(
     listed = {name: corpus for each in lists.values() for name, corpus in (each or {}).items()}
     unlisted = next((pair for pair, each in lists.items() if each is None), None)
     for name in definition.corpora:
-        errors = list(_dataset_errors(path, name, registry, CORPUS_KINDS, listed))
+        errors = list(dataset_errors(path, name, registry, CORPUS_KINDS, listed))
         in_opus = name not in registry or registry[name].kind == "opus"
         if not errors:
             try:
@@ -301,15 +285,6 @@ def _filter_study_errors(config: Configuration, registry: Registry) -> Iterator[
             yield from _score_errors("filter_study.rank_by", score, definition.corpora, config, registry)
 
 
-def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
-    yield from _dataset_errors(key, name, registry, ("file",))
-    known = registry.get(name) if name else None
-    for file in known.files if known and known.kind == "file" else ():
-        if len(file.languages) != 1:
-            languages = "-".join(file.languages) or "no language"
-            yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
-
-
 def _negatives_errors(config: Configuration) -> Iterator[str]:
     negatives, definitions = config.negatives, config.definitions
     yield from study_model_errors("negatives", "no pairs of sentences to look in", config)
@@ -326,11 +301,6 @@ def _inspection_errors(config: Configuration) -> Iterator[str]:
         architecture = definitions[model].architecture
         if not architecture.averaged or architecture.separate:
             yield f"inspection.model: {model!r} is not a single average"
-
-
-def _groups_errors(config: Configuration, registry: Registry) -> Iterator[str]:
-    for name in config.pairs_per_group:
-        yield from _dataset_errors("pairs_per_group", name, registry, ("groups",))
 
 
 def _score_errors(
@@ -352,7 +322,7 @@ def _score_errors(
 
 def _language_choice_errors(config: Configuration, registry: Registry) -> Iterator[str]:
     study = config.language_choice
-    yield from _dataset_errors("language_choice.uriel", study.uriel, registry, ("uriel",))
+    yield from dataset_errors("language_choice.uriel", study.uriel, registry, ("uriel",))
     models: dict[str, str] = {}
     for number, model in enumerate(study.models):
         at = f"language_choice.models.{number}: {model!r}"
@@ -368,51 +338,3 @@ def _language_choice_errors(config: Configuration, registry: Registry) -> Iterat
         models.setdefault(other, model)
         if study.prefixed and definition.architecture.tables == "separate":
             yield f"{at} shares nothing between its languages, so a prefix would change nothing"
-
-
-def _testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
-    """Errors in the data sets for evaluation and for the contamination check."""
-    evaluation, contamination = config.evaluation, config.contamination
-    names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "probes", "senteval")}
-    names |= {f"evaluation.polish.{task}": name for task, name in (as_json(evaluation.polish) or {}).items()}
-    names |= {
-        f"contamination.testsets.{task}": name for task, name in as_json(contamination.testsets).items()
-    }
-    for key, name in names.items():
-        kinds = ("sts", "file") if key.endswith(".sts") else ("file",)
-        yield from _dataset_errors(key, name, registry, kinds)
-    for task, check in (("tatoeba", _tatoeba_errors), ("bucc", _bucc_errors)):
-        settings: Tatoeba | Bucc | None = getattr(evaluation, task)
-        if settings is not None:
-            key, name = f"evaluation.{task}", settings.testsets
-            unnamed = list(_dataset_errors(f"{key}.testsets", name, registry, ("file",)))
-            yield from unnamed or check(key, settings, registry[name])
-    for task, wanted in (("senteval", "one archive"), ("probes", "one table")):
-        name = getattr(evaluation, task)
-        if name in registry and len(registry[name].files) != 1:
-            yield f"evaluation.{task}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
-    if contamination.drop == "near" and contamination.near_duplicates is None:
-        yield "contamination.drop: near needs contamination.near_duplicates, which is null"
-
-
-def _tatoeba_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
-    files = [set(file.languages) for file in dataset.files]
-    there = {
-        language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
-    }
-    if not there:
-        yield f"{key}.testsets: {dataset.name!r} has no language with its own file and an English one"
-        return
-    for language in settings.languages or ():
-        if language not in there - {"en"}:
-            yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
-
-
-def _bucc_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
-    if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
-        yield f"{key}.testsets: {dataset.name!r} has files that are not archives of two languages"
-        return
-    there = ["-".join(pair) for pair in dataset.pairs]
-    for pair in settings.pairs or ():
-        if pair not in there:
-            yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"

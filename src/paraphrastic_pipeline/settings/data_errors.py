@@ -1,0 +1,97 @@
+"""Errors in the data sets that a configuration names, besides the corpora of its models."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from paraphrastic.base.errors import did_you_mean
+from paraphrastic_pipeline.registry.datasets import Dataset
+from paraphrastic_pipeline.registry.opus import OpusCorpus
+from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.evaluation import Bucc, Tatoeba
+
+Registry = Mapping[str, Dataset]
+
+
+def dataset_errors(
+    key: str,
+    name: str | None,
+    registry: Registry,
+    kinds: Iterable[str],
+    listed: Mapping[str, OpusCorpus] | None = None,
+) -> Iterator[str]:
+    """Errors in the name of a data set, which must have one of these kinds or be None.
+
+    `listed` holds corpora of OPUS that the user may have meant.
+    """
+    if name is None:
+        return
+    if name not in registry:
+        where = "the registry of data sets" + (" or in OPUS's list" if listed else "")
+        yield f"{key}: {name!r} is not in {where}{did_you_mean(name, [*(listed or ()), *registry])}"
+    elif registry[name].kind not in kinds:
+        yield f"{key}: {name!r} is of kind {registry[name].kind!r}, not {' or '.join(kinds)}"
+
+
+def idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
+    """Errors in the text from which document frequencies are counted."""
+    yield from dataset_errors(key, name, registry, ("file",))
+    known = registry.get(name) if name else None
+    for file in known.files if known and known.kind == "file" else ():
+        if len(file.languages) != 1:
+            languages = "-".join(file.languages) or "no language"
+            yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
+
+
+def groups_errors(config: Configuration, registry: Registry) -> Iterator[str]:
+    """Errors in the corpora of groups whose pairs are limited."""
+    for name in config.pairs_per_group:
+        yield from dataset_errors("pairs_per_group", name, registry, ("groups",))
+
+
+def testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
+    """Errors in the data sets for evaluation and for the contamination check."""
+    evaluation, contamination = config.evaluation, config.contamination
+    names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "probes", "senteval")}
+    names |= {f"evaluation.polish.{task}": name for task, name in (as_json(evaluation.polish) or {}).items()}
+    names |= {
+        f"contamination.testsets.{task}": name for task, name in as_json(contamination.testsets).items()
+    }
+    for key, name in names.items():
+        kinds = ("sts", "file") if key.endswith(".sts") else ("file",)
+        yield from dataset_errors(key, name, registry, kinds)
+    for task, check in (("tatoeba", _tatoeba_errors), ("bucc", _bucc_errors)):
+        settings: Tatoeba | Bucc | None = getattr(evaluation, task)
+        if settings is not None:
+            key, name = f"evaluation.{task}", settings.testsets
+            unnamed = list(dataset_errors(f"{key}.testsets", name, registry, ("file",)))
+            yield from unnamed or check(key, settings, registry[name])
+    for task, wanted in (("senteval", "one archive"), ("probes", "one table")):
+        name = getattr(evaluation, task)
+        if name in registry and len(registry[name].files) != 1:
+            yield f"evaluation.{task}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
+    if contamination.drop == "near" and contamination.near_duplicates is None:
+        yield "contamination.drop: near needs contamination.near_duplicates, which is null"
+
+
+def _tatoeba_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
+    files = [set(file.languages) for file in dataset.files]
+    there = {
+        language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
+    }
+    if not there:
+        yield f"{key}.testsets: {dataset.name!r} has no language with its own file and an English one"
+        return
+    for language in settings.languages or ():
+        if language not in there - {"en"}:
+            yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
+
+
+def _bucc_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
+    if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
+        yield f"{key}.testsets: {dataset.name!r} has files that are not archives of two languages"
+        return
+    there = ["-".join(pair) for pair in dataset.pairs]
+    for pair in settings.pairs or ():
+        if pair not in there:
+            yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"
