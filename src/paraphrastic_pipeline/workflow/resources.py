@@ -212,10 +212,10 @@ def training_need(definition: Definition, settings: TrainingSettings, size_mb: f
     tables += 2 * cuts if trainings > 1 else 0
     window = min(pairs, settings.shuffle_window)
     vectors = 2 * megabatch * batch * vector * 4
-    mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
+    mb = 740 + tables * weights + 260e-6 * window + 2e-6 * vectors
     if cuts > 1:
         # In the end, some sentences' vectors in all tables, which are joined.
-        mb = max(mb, 760 + joined + 2 * cuts * weights + _JOINED * cuts * vector)
+        mb = max(mb, 740 + joined + 2 * cuts * weights + _JOINED * cuts * vector)
     lstms = [_lstms(part, dimension) for part in architecture.parts]
     kept = sum((_KEPT_FLOATS * (1 + directions)) * width for directions, width in lstms)
     # A pair has a negative for each side, so four sentences are embedded.
@@ -231,7 +231,7 @@ def training_need(definition: Definition, settings: TrainingSettings, size_mb: f
     beginning = 0.0
     if settings.init == "cooccurrences":
         beginning = cuts * (_COUNTED_PAIR * pairs + _EIGENVECTOR * vector)
-        mb = max(mb, 760 + 2 * cuts * weights + _COUNTS * min(1.0, 1e-6 * pairs))
+        mb = max(mb, 740 + 2 * cuts * weights + _COUNTS * min(1.0, 1e-6 * pairs))
     return Need(mb, 2.2 + beginning + settings.epochs * trainings * pairs * seconds)
 
 
