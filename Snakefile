@@ -28,12 +28,14 @@ include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"
 include: "rules/transformer.smk"
+include: "rules/testsets.smk"
 include: "rules/evaluate.smk"
 include: "rules/speed.smk"
 include: "rules/filter_study.smk"
 include: "rules/comparison.smk"
 include: "rules/language_choice.smk"
 include: "rules/tables.smk"
+include: "rules/figures.smk"
 include: "rules/report.smk"
 include: "rules/hooks.smk"
 
@@ -49,7 +51,6 @@ wildcard_constraints:
     system=one_of([*evaluations.systems, *settings.definitions]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     suite="senteval|polish",
-    task="sts|xling_sts|stsb",
     vocabulary="sentencepiece(-[a-z]+)*",
 
 

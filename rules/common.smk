@@ -18,6 +18,7 @@ from paraphrastic_pipeline.settings.definitions import mining_system
 from paraphrastic_pipeline.settings.validation import MEASURES
 from paraphrastic_pipeline.workflow.corpora import TRANSFORMER_FILES, Corpora, languages_of, one_of
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
+from paraphrastic_pipeline.workflow.functions import module_of
 from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import Needs
@@ -51,9 +52,19 @@ envvars:
     SETTINGS,
 
 
-def code_of(script, without=()):
+def code_of(script, function=None, without=()):
     """Return the version of a rule's code: its script and the modules of the library that the script imports.
 
-    Snakemake's own check of code is off (profiles/default), since it also counts docstrings and file times.
+    If the script calls a function by its name (workflow.functions), its module counts, too. Snakemake's own check
+    of code is off (profiles/default), since it also counts docstrings and file times.
     """
-    return code_version(script=Path(workflow.basedir, "workflow/scripts", f"{script}.py"), without=without)
+    path = Path(workflow.basedir, "workflow/scripts", f"{script}.py")
+    return code_version(*([module_of(function)] if function else []), script=path, without=without)
+
+
+def entry_of(entries, wildcard):
+    """Return an input or params function for the entry of a wildcard's value, whose own functions it calls."""
+    return lambda wildcards: {
+        name: value(wildcards) if callable(value) else value
+        for name, value in entries.get(getattr(wildcards, wildcard), {}).items()
+    }

@@ -10,7 +10,7 @@ rule train_compared:
         dataset=models.of("training_data"),
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
-        testsets=rules.prepare_sts.output.testsets,
+        testsets="results/testsets/sts.parquet",
     output:
         weights="results/comparison/{model}/{recipe}/model.safetensors",
         sentencepiece="results/comparison/{model}/{recipe}/sentencepiece.model",
@@ -44,7 +44,7 @@ rule train_static_embedding:
     input:
         pairs=models.merged_pairs,
         sentencepiece=models.of("vocabulary_files"),
-        testsets=rules.prepare_sts.output.testsets,
+        testsets="results/testsets/sts.parquet",
     output:
         curve="results/comparison/{model}/static_embedding.csv",
     log:
@@ -64,48 +64,3 @@ rule train_static_embedding:
         "Train StaticEmbedding on the pairs of {wildcards.model}"
     script:
         "../workflow/scripts/train_static_embedding.py"
-
-
-rule tabulate_comparison:
-    input:
-        static_embedding=models.study_file("comparison", "results/comparison/{model}/static_embedding.csv"),
-        paper=models.study_file("comparison", "results/comparison/{model}/paper.csv"),
-        own=models.study_file("comparison", "results/comparison/{model}/own.csv"),
-    output:
-        table="results/tables/comparison.csv",
-    log:
-        "results/logs/tabulate_comparison.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        code=code_of("tabulate_comparison"),
-    message:
-        "Tabulate the comparison of trainings"
-    script:
-        "../workflow/scripts/tabulate_comparison.py"
-
-
-rule plot_comparison:
-    input:
-        static_embedding=models.study_file("comparison", "results/comparison/{model}/static_embedding.csv"),
-        paper=models.study_file("comparison", "results/comparison/{model}/paper.csv"),
-        own=models.study_file("comparison", "results/comparison/{model}/own.csv"),
-    output:
-        svg="results/figures/comparison.svg",
-        png="results/figures/comparison.png",
-    log:
-        "results/logs/plot_comparison.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_comparison"),
-    message:
-        "Plot the comparison of trainings"
-    script:
-        "../workflow/scripts/plot_comparison.py"

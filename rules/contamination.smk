@@ -59,25 +59,3 @@ rule mark_contamination:
         "Look for test sentences in corpus {wildcards.corpus}, {wildcards.pair}, of model {wildcards.model}"
     script:
         "../workflow/scripts/mark_contamination.py"
-
-
-rule tabulate_contamination:
-    input:
-        counts=models.of_model_corpora("results/contamination/{data}/{corpus}/{pair}.counts.json"),
-    output:
-        table="results/tables/contamination.csv",
-    log:
-        "results/logs/tabulate_contamination.log",
-    conda:
-        "../envs/corpus.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        corpora=models.model_corpora,
-        drop=models.dropped_kinds,
-        code=code_of("tabulate_contamination"),
-    message:
-        "Tabulate contamination"
-    script:
-        "../workflow/scripts/tabulate_contamination.py"

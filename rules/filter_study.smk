@@ -118,10 +118,10 @@ use rule evaluate_run as score_part with:
         "Score part {wildcards.part} of {wildcards.model} by {wildcards.measure}, on STS 2017 en-en"
 
 
-use rule evaluate_sts as evaluate_part with:
+use rule evaluate_system as evaluate_part with:
     input:
-        system=rules.train_part.output,
-        testsets=rules.prepare_sts.output.testsets,
+        rules.train_part.output,
+        testsets="results/testsets/sts.parquet",
         official="config/published/sts_digests.json",
     output:
         result="results/filter_study/{model}/{measure}/{part}/sts.json",
@@ -133,56 +133,9 @@ use rule evaluate_sts as evaluate_part with:
     resources:
         **needs("evaluate_sts"),
     params:
-        system=lambda wildcards, input: str(Path(input.system[0]).parent),
-        evaluation={
-            "source": "measured",
-            "bootstrap_samples": settings.evaluation.bootstrap_samples,
-            "sample": settings.sample,
-        },
-        code=code_of("evaluate_sts"),
+        system=lambda wildcards, input: str(Path(input[0]).parent),
+        function=TASKS["sts"].function,
+        settings={},
+        code=code_of("evaluate", TASKS["sts"].function),
     message:
         "Evaluate part {wildcards.part} of {wildcards.model} by {wildcards.measure} on STS"
-
-
-rule tabulate_filter_study:
-    input:
-        summaries=models.filter_study_files("parts.json"),
-        development=models.filter_study_files("{part}/development.json"),
-        sts=models.filter_study_files("{part}/sts.json"),
-        published="config/published/filter_study.csv",
-    output:
-        table="results/tables/filter_study.csv",
-    log:
-        "results/logs/tabulate_filter_study.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        code=code_of("tabulate_filter_study"),
-    message:
-        "Tabulate the filter study"
-    script:
-        "../workflow/scripts/tabulate_filter_study.py"
-
-
-rule plot_filter_study:
-    input:
-        table=rules.tabulate_filter_study.output.table,
-    output:
-        svg="results/figures/filter_study.svg",
-        png="results/figures/filter_study.png",
-    log:
-        "results/logs/plot_filter_study.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_filter_study"),
-    message:
-        "Plot the filter study"
-    script:
-        "../workflow/scripts/plot_filter_study.py"

@@ -30,48 +30,6 @@ rule measure_speed:
         "../workflow/scripts/measure_speed.py"
 
 
-rule tabulate_speed:
-    input:
-        speeds=rules.measure_speed.output.speeds,
-        published="config/published/speed.csv",
-    output:
-        table="results/tables/speed.csv",
-    log:
-        "results/logs/tabulate_speed.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        code=code_of("tabulate_speed"),
-    message:
-        "Tabulate the speed of all systems"
-    script:
-        "../workflow/scripts/tabulate_speed.py"
-
-
-rule plot_speed:
-    input:
-        table=rules.tabulate_speed.output.table,
-    output:
-        svg="results/figures/speed.svg",
-        png="results/figures/speed.png",
-    log:
-        "results/logs/plot_speed.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_speed"),
-    message:
-        "Plot the speed of all systems"
-    script:
-        "../workflow/scripts/plot_speed.py"
-
-
 rule measure_front:
     input:
         systems=evaluations.front_systems,
@@ -104,45 +62,3 @@ rule measure_front:
         "Measure quality, speed and size of all systems"
     script:
         "../workflow/scripts/measure_front.py"
-
-
-rule tabulate_front:
-    input:
-        front=rules.measure_front.output.front,
-        published=["config/published/sts.csv", "config/published/sts_spearman.csv", "config/other_models.csv"],
-    output:
-        table="results/tables/front.csv",
-    log:
-        "results/logs/tabulate_front.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        code=code_of("tabulate_front"),
-    message:
-        "Tabulate quality, speed and size of all systems"
-    script:
-        "../workflow/scripts/tabulate_front.py"
-
-
-rule plot_front:
-    input:
-        table=rules.tabulate_front.output.table,
-    output:
-        svg="results/figures/front.svg",
-        png="results/figures/front.png",
-    log:
-        "results/logs/plot_front.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_front"),
-    message:
-        "Plot quality, speed and size of all systems"
-    script:
-        "../workflow/scripts/plot_front.py"

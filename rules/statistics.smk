@@ -29,81 +29,6 @@ rule describe_corpus:
         "../workflow/scripts/describe_corpus.py"
 
 
-rule tabulate_corpora:
-    input:
-        statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
-        samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
-        merged=models.merged_counts,
-        documents=corpora.downloads(settings.statistics.idf),
-    output:
-        table="results/tables/corpora.csv",
-    log:
-        "results/logs/tabulate_corpora.log",
-    benchmark:
-        "results/benchmarks/tabulate_corpora.tsv"
-    conda:
-        "../envs/corpus.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate_corpora"),
-    params:
-        corpora=models.model_corpora,
-        models=models.table_models,
-        languages=corpora.languages_of_files(settings.statistics.idf),
-        max_bytes=settings.max_member_bytes,
-        code=code_of("tabulate_corpora"),
-    message:
-        "Tabulate the corpora"
-    script:
-        "../workflow/scripts/tabulate_corpora.py"
-
-
-rule tabulate_funnel:
-    input:
-        selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
-        merged=models.merged_counts,
-    output:
-        funnel="results/tables/funnel.csv",
-        overlap="results/tables/filter_overlap.csv",
-    log:
-        "results/logs/tabulate_funnel.log",
-    conda:
-        "../envs/corpus.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        corpora=models.model_corpora,
-        models=models.table_models,
-        code=code_of("tabulate_funnel"),
-    message:
-        "Tabulate the filter funnel"
-    script:
-        "../workflow/scripts/tabulate_funnel.py"
-
-
-rule plot_funnel:
-    input:
-        funnel=rules.tabulate_funnel.output.funnel,
-        overlap=rules.tabulate_funnel.output.overlap,
-    output:
-        svg="results/figures/funnel.svg",
-        png="results/figures/funnel.png",
-    log:
-        "results/logs/plot_funnel.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_funnel"),
-    message:
-        "Plot the filter funnel"
-    script:
-        "../workflow/scripts/plot_funnel.py"
-
-
 rule inspect_model:
     input:
         after=models.study_model_files("inspection", "results/models"),
@@ -132,24 +57,3 @@ rule inspect_model:
         "Look at what a model has learned"
     script:
         "../workflow/scripts/inspect_model.py"
-
-
-rule plot_map:
-    input:
-        table=rules.inspect_model.output.map,
-    output:
-        svg="results/figures/map.svg",
-        png="results/figures/map.png",
-    log:
-        "results/logs/plot_map.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_map"),
-    message:
-        "Draw the map of sentences"
-    script:
-        "../workflow/scripts/plot_map.py"

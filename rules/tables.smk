@@ -1,5 +1,192 @@
 """Tables of results, with published figures beside the measured ones."""
 
+from paraphrastic_pipeline.workflow.functions import TABLES
+
+# What each table is made of: the files, and then the settings, that its function takes (workflow.functions).
+CURVES = {
+    name: models.study_file("comparison", f"results/comparison/{{model}}/{name}.csv")
+    for name in ("static_embedding", "paper", "own")
+}
+TABLE_FILES = {
+    "comparison": CURVES,
+    "filter_study": {
+        "summaries": models.filter_study_files("parts.json"),
+        "development": models.filter_study_files("{part}/development.json"),
+        "sts": models.filter_study_files("{part}/sts.json"),
+        "published": "config/published/filter_study.csv",
+    },
+    "front": {
+        "measured": "results/eval/front.json",
+        "published": [
+            "config/published/sts.csv",
+            "config/published/sts_spearman.csv",
+            "config/other_models.csv",
+        ],
+    },
+    "speed": {"measured": "results/eval/speed.json", "published": "config/published/speed.csv"},
+    "studies": {
+        "sweeps": [f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
+        "sts": [f"results/eval/{model}/sts.json" for _, _, model in models.study_models],
+        "published": "config/published/studies.csv",
+    },
+    "sweep": {"sweeps": expand("results/models/{model}/sweep.csv", model=settings.models)},
+}
+TABLE_SETTINGS = {"studies": {"models": models.study_models}, "sweep": {"models": settings.models}}
+
+
+rule tabulate_results:
+    input:
+        unpack(entry_of(TABLE_FILES, "table")),
+    output:
+        table="results/tables/{table}.csv",
+    log:
+        "results/logs/tabulate_{table}.log",
+    wildcard_constraints:
+        table=one_of(TABLE_FILES),
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 1
+    resources:
+        **needs("tabulate"),
+    params:
+        function=lambda wildcards: TABLES[wildcards.table],
+        settings=entry_of(TABLE_SETTINGS, "table"),
+        code=lambda wildcards: code_of("tabulate", TABLES[wildcards.table]),
+    message:
+        "Tabulate {wildcards.table}"
+    script:
+        "../workflow/scripts/tabulate.py"
+
+
+# Tables with further files, or that need other packages or resources.
+use rule tabulate_results as tabulate_contamination with:
+    input:
+        counts=models.of_model_corpora("results/contamination/{data}/{corpus}/{pair}.counts.json"),
+    output:
+        table="results/tables/contamination.csv",
+    log:
+        "results/logs/tabulate_contamination.log",
+    conda:
+        "../envs/corpus.yaml"
+    params:
+        function=TABLES["contamination"],
+        settings={"corpora": models.model_corpora, "drop": models.dropped_kinds},
+        code=code_of("tabulate", TABLES["contamination"]),
+    message:
+        "Tabulate contamination"
+
+
+use rule tabulate_results as tabulate_corpora with:
+    input:
+        statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
+        samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
+        merged=models.merged_counts,
+        documents=corpora.downloads(settings.statistics.idf),
+    output:
+        table="results/tables/corpora.csv",
+    log:
+        "results/logs/tabulate_corpora.log",
+    benchmark:
+        "results/benchmarks/tabulate_corpora.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        **needs("tabulate_corpora"),
+    params:
+        function=TABLES["corpora"],
+        settings={
+            "corpora": models.model_corpora,
+            "models": models.table_models,
+            "languages": corpora.languages_of_files(settings.statistics.idf),
+            "max_bytes": settings.max_member_bytes,
+        },
+        code=code_of("tabulate", TABLES["corpora"]),
+    message:
+        "Tabulate the corpora"
+
+
+use rule tabulate_results as tabulate_differences with:
+    input:
+        sample_files(results.differing.values()),
+        results=list(results.differing.values()),
+        published="config/published/dataset_differences.csv",
+    output:
+        table="results/tables/dataset_differences.csv",
+    log:
+        "results/logs/tabulate_differences.log",
+    params:
+        function=TABLES["dataset_differences"],
+        settings={},
+        code=code_of("tabulate", TABLES["dataset_differences"]),
+    message:
+        "Tabulate how systems differ from data set to data set"
+
+
+use rule tabulate_results as tabulate_funnel with:
+    input:
+        selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
+        merged=models.merged_counts,
+    output:
+        funnel="results/tables/funnel.csv",
+        overlap="results/tables/filter_overlap.csv",
+    log:
+        "results/logs/tabulate_funnel.log",
+    conda:
+        "../envs/corpus.yaml"
+    params:
+        function=TABLES["funnel"],
+        settings={"corpora": models.model_corpora, "models": models.table_models},
+        code=code_of("tabulate", TABLES["funnel"]),
+    message:
+        "Tabulate the filter funnel"
+
+
+use rule tabulate_results as tabulate_language_choice with:
+    input:
+        overlaps=models.language_choice_files("results/language_choice/{model}.json"),
+        sts=models.language_choice_files("results/eval/{model}/sts.json"),
+        prefixed=models.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
+        uriel=corpora.downloads(settings.language_choice.uriel),
+        published="config/published/language_choice_correlations.csv",
+    output:
+        table="results/tables/language_choice.csv",
+        correlations="results/tables/language_choice_correlations.csv",
+    log:
+        "results/logs/tabulate_language_choice.log",
+    benchmark:
+        "results/benchmarks/tabulate_language_choice.tsv"
+    params:
+        function=TABLES["language_choice"],
+        settings={
+            "bootstrap_samples": settings.evaluation.bootstrap_samples,
+            "max_bytes": settings.max_member_bytes,
+        },
+        code=code_of("tabulate", TABLES["language_choice"]),
+    message:
+        "Tabulate the study of languages"
+
+
+use rule tabulate_results as tabulate_negatives with:
+    input:
+        models.study_model_files("negatives", "results/models"),
+        pairs=models.study_file("negatives", "results/corpora/{data}/pairs.parquet"),
+    output:
+        table="results/tables/negatives.csv",
+    log:
+        "results/logs/tabulate_negatives.log",
+    benchmark:
+        "results/benchmarks/tabulate_negatives.tsv"
+    conda:
+        "../envs/train.yaml"
+    resources:
+        **needs("tabulate_negatives"),
+    params:
+        function=TABLES["negatives"],
+        settings=models.negatives_settings,
+        code=code_of("tabulate", TABLES["negatives"]),
+    message:
+        "Tabulate the negatives of a model"
+
 
 rule tabulate_systems:
     input:
@@ -28,53 +215,6 @@ rule tabulate_systems:
         "../workflow/scripts/tabulate_systems.py"
 
 
-rule plot_systems:
-    input:
-        intervals="results/tables/intervals/{table}.csv",
-    output:
-        svg="results/figures/{table}.svg",
-        png="results/figures/{table}.png",
-    log:
-        "results/logs/plot_systems/{table}.log",
-    wildcard_constraints:
-        table=one_of(results.system_tables),
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        title=lookup(dpath="{table}", within=CAPTIONS),
-        code=code_of("plot_systems"),
-    message:
-        "Plot the systems of {wildcards.table}"
-    script:
-        "../workflow/scripts/plot_systems.py"
-
-
-rule tabulate_differences:
-    input:
-        results=list(results.differing.values()),
-        samples=sample_files(results.differing.values()),
-        published="config/published/dataset_differences.csv",
-    output:
-        table="results/tables/dataset_differences.csv",
-    log:
-        "results/logs/tabulate_differences.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        systems=list(results.differing),
-        code=code_of("tabulate_differences"),
-    message:
-        "Tabulate how systems differ from data set to data set"
-    script:
-        "../workflow/scripts/tabulate_differences.py"
-
-
 # Lists every cell of every published table, whether or not it was reproduced here.
 rule write_ledger:
     input:
@@ -97,117 +237,6 @@ rule write_ledger:
         "Write the ledger"
     script:
         "../workflow/scripts/write_ledger.py"
-
-
-rule tabulate_sweep:
-    input:
-        sweeps=expand("results/models/{model}/sweep.csv", model=settings.models),
-    output:
-        table="results/tables/sweep.csv",
-    log:
-        "results/logs/tabulate_sweep.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        models=settings.models,
-        code=code_of("tabulate_sweep"),
-    message:
-        "Tabulate the sweeps"
-    script:
-        "../workflow/scripts/tabulate_sweep.py"
-
-
-rule tabulate_studies:
-    input:
-        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
-        sts=[f"results/eval/{model}/sts.json" for _, _, model in models.study_models],
-        published="config/published/studies.csv",
-    output:
-        table="results/tables/studies.csv",
-    log:
-        "results/logs/tabulate_studies.log",
-    conda:
-        "../envs/evaluate.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        models=models.study_models,
-        code=code_of("tabulate_studies"),
-    message:
-        "Tabulate the studies"
-    script:
-        "../workflow/scripts/tabulate_studies.py"
-
-
-rule tabulate_negatives:
-    input:
-        model=models.study_model_files("negatives", "results/models"),
-        pairs=models.study_file("negatives", "results/corpora/{data}/pairs.parquet"),
-    output:
-        table="results/tables/negatives.csv",
-    log:
-        "results/logs/tabulate_negatives.log",
-    benchmark:
-        "results/benchmarks/tabulate_negatives.tsv"
-    conda:
-        "../envs/train.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate_negatives"),
-    params:
-        negatives=models.negatives_settings,
-        code=code_of("tabulate_negatives"),
-    message:
-        "Tabulate the negatives of a model"
-    script:
-        "../workflow/scripts/tabulate_negatives.py"
-
-
-rule plot_sweep:
-    input:
-        table=rules.tabulate_sweep.output.table,
-    output:
-        svg="results/figures/sweep.svg",
-        png="results/figures/sweep.png",
-    log:
-        "results/logs/plot_sweep.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        code=code_of("plot_sweep"),
-    message:
-        "Plot the sweeps"
-    script:
-        "../workflow/scripts/plot_sweep.py"
-
-
-rule plot_training:
-    input:
-        history="results/training/{model}/{run}/training.jsonl",
-    output:
-        svg="results/figures/training/{model}/{run}.svg",
-        png="results/figures/training/{model}/{run}.png",
-    log:
-        "results/logs/plot_training/{model}/{run}.log",
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        **needs("plot"),
-    params:
-        title="{model}, {run}",
-        code=code_of("plot_training"),
-    message:
-        "Plot the loss and the scores of {wildcards.model}, {wildcards.run}"
-    script:
-        "../workflow/scripts/plot_training.py"
 
 
 rule render_table:

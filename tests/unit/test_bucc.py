@@ -34,6 +34,11 @@ UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
 MEMBERS = ("b/de-en.de", "b/de-en.en", "b/de-en.gold")
 
 
+def evaluate(evaluation: Evaluation, testset: tuple[Path, Path]) -> None:
+    sentences, gold = testset
+    evaluate_bucc(evaluation, [sentences], [gold], pairs=["de-en"])
+
+
 def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
     with tarfile.open(path, "w:bz2") as tar:
         for name, text in members.items():
@@ -144,7 +149,7 @@ def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str],
 def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
     testset, german, english, gold = bucc_case(tmp_path)
     result = tmp_path / "bucc.json"
-    evaluate_bucc(Evaluation(ENCODER, result, UNKNOWN, **OPTIONS), {"de-en": testset}, threads=threads)
+    evaluate(Evaluation(ENCODER, result, UNKNOWN, **OPTIONS, threads=threads), testset)
     content = json.loads(result.read_text())
     values = {name: figure["value"] for name, figure in content["measurements"].items()}
     assert content["datasets"]["de-en"] | {"digest": ""} == {
@@ -173,7 +178,7 @@ def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
 def test_resamples_are_of_source_sentences(tmp_path: Path) -> None:
     testset, *_ = bucc_case(tmp_path)
     result = tmp_path / "bucc.json"
-    evaluate_bucc(Evaluation(ENCODER, result, UNKNOWN, "measured", 2000), {"de-en": testset})
+    evaluate(Evaluation(ENCODER, result, UNKNOWN, "measured", 2000), testset)
     figures = {
         name: Result(result).measurement(f"{name} de-en margin") for name in ("precision", "recall", "f1")
     }
@@ -198,7 +203,7 @@ def test_held_out_thresholds_are_those_of_the_other_half(
         return {1: 0.5, 2: 9.0, 3: -9.0}[(len(seen) - 1) % 3 + 1]
 
     monkeypatch.setattr(bitext, "best_threshold", threshold)
-    evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
+    evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
     whole, *halves = seen[:3]
     assert tuple(map(sum, zip(*halves, strict=True))) == whole
     assert all(half[2] > 30 for half in halves)
@@ -293,20 +298,20 @@ def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
     encoder = System("Odd", 128, "o", embed)
     testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
     with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
-        evaluate_bucc(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
+        evaluate(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
 
 
 def test_few_gold_pairs(tmp_path: Path) -> None:
     """One gold pair is refused. If one half of the sentences has both, the other learns no threshold."""
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
     with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs; at least 2 are needed"):
-        evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
+        evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
     shown = set()
     for order in itertools.permutations(range(4)):
         texts = ["Tom", "Mary sings", "ein Hund", "das Haus"]
         german = "".join(f"de-{i}\t{texts[i]}\n" for i in order)
         testset = prepared(tmp_path, german, german.replace("de-", "en-"), "de-0\ten-0\nde-1\ten-1\n")
-        evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
+        evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
         found = json.loads((tmp_path / "r.json").read_text())["measurements"]
         assert found["recall de-en margin"]["value"] == 1.0
         shown.add("f1 de-en margin held-out" in found)
@@ -325,7 +330,7 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     few = (pl.int_range(pl.len()) % 7 == 0) | pl.col("id").is_in([*gold["source"], *gold["target"]])
     sentences = sentences.filter(few)
     sentences.write_parquet(testset[0])
-    evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset}, threads=2)
+    evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS, threads=2), testset)
     content = json.loads((tmp_path / "r.json").read_text())
     about = content["datasets"]["de-en"]
     sides = [sentences.filter(language=language) for language in ("de", "en")]

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from paraphrastic_pipeline.base.code_version import ROOT, modules_of
+from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, function_of, module_of
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 STEPS = {
@@ -70,4 +72,25 @@ def test_what_runs_in_a_process_of_its_own_counts() -> None:
 
 
 def test_another_transfer_task_evaluates_no_sts_again() -> None:
-    assert "transfer_data" not in {file.stem for file in modules_of(script=SCRIPTS / "evaluate_sts.py")}
+    function = module_of(TASKS["sts"].function)
+    found = {file.stem for file in modules_of(function, script=SCRIPTS / "evaluate.py")}
+    assert "sts" in found
+    assert "transfer_data" not in found
+
+
+@pytest.mark.parametrize("script", ["tabulate", "plot", "prepare"])
+def test_another_table_or_figure_makes_none_again(script: str) -> None:
+    assert not modules_of(script=SCRIPTS / f"{script}.py")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [*TABLES.values(), *FIGURES.values(), *TESTSETS.values(), *(task.function for task in TASKS.values())],
+)
+def test_functions_exist_and_depend_on_no_other_by_name(function: str) -> None:
+    assert callable(function_of(function))
+    # Names are no imports to the digest of code, so a table does not depend on the code of all tasks.
+    found = {file.stem for file in modules_of(module_of(function))}
+    assert "functions" not in found
+    if not function.startswith("evaluation.transfer:"):
+        assert "transfer" not in found

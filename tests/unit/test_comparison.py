@@ -303,7 +303,7 @@ def curves(folder: Path) -> dict[str, Path]:
 
 
 def test_the_table_has_the_time_to_a_score_and_the_score_at_a_time(tmp_path: Path) -> None:
-    tabulate_comparison(curves(tmp_path), tmp_path / "table.csv")
+    tabulate_comparison(tmp_path / "table.csv", **curves(tmp_path))
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
@@ -321,12 +321,12 @@ def test_the_caption_explains_empty_cells() -> None:
 
 def test_the_picture_has_a_curve_for_each_training(tmp_path: Path) -> None:
     outputs = [tmp_path / "comparison.svg", tmp_path / "comparison.png"]
-    plot_comparison(curves(tmp_path), outputs)
+    plot_comparison(outputs, **curves(tmp_path))
     texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
     assert {*comparison.LABELS.values(), comparison.WITH_BATCHES, "pairs read, in millions"} <= set(texts)
     assert not any("mathdefault" in text for text in texts)
     first = outputs[0].read_bytes()
-    plot_comparison(curves(tmp_path), outputs)
+    plot_comparison(outputs, **curves(tmp_path))
     assert outputs[0].read_bytes() == first
     assert outputs[1].stat().st_size > 10_000
 

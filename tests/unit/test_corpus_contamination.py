@@ -203,8 +203,8 @@ def test_the_table(tmp_path: Path) -> None:
     exact = {"read": 8, "all": {"exact": 1}, "testsets": {"sts": {"exact": 1}}}
     for name, counts in (("both", both), ("exact", exact)):
         (tmp_path / name).write_text(json.dumps(counts))
-    files = [(("fr", "tanzil"), tmp_path / "both"), (("tr", "tanzil"), tmp_path / "exact")]
-    tabulate_contamination(files, tmp_path / "table.csv", drop=["exact"])
+    files, corpora = [tmp_path / "both", tmp_path / "exact"], [("fr", "tanzil"), ("tr", "tanzil")]
+    tabulate_contamination(files, tmp_path / "table.csv", corpora=corpora, drop=["exact"])
     assert (tmp_path / "table.csv").read_text().splitlines() == [
         "model,corpus,testset,read,exact,near,dropped,share",
         "fr,tanzil,sts,200,1,4,1,2.50",
@@ -212,7 +212,7 @@ def test_the_table(tmp_path: Path) -> None:
         "tr,tanzil,sts,8,1,,1,12.50",
         "tr,tanzil,all,8,1,,1,12.50",
     ]
-    tabulate_contamination(files, tmp_path / "table.csv", drop=["exact", "near"])
+    tabulate_contamination(files, tmp_path / "table.csv", corpora=corpora, drop=["exact", "near"])
     assert (tmp_path / "table.csv").read_text().splitlines()[1:3] == [
         "fr,tanzil,sts,200,1,4,5,2.50",
         "fr,tanzil,all,200,3,4,7,3.50",

@@ -37,7 +37,11 @@ def funnel(tmp_path: Path) -> tuple[Path, Path]:
     )
     outputs = tmp_path / "funnel.csv", tmp_path / "overlap.csv"
     tabulate_funnel(
-        [(("de", "tanzil"), tmp_path / "selected.json")], {"de": tmp_path / "merged.json"}, *outputs
+        [tmp_path / "selected.json"],
+        [tmp_path / "merged.json"],
+        *outputs,
+        corpora=[("de", "tanzil")],
+        models=["de"],
     )
     return outputs
 
@@ -129,8 +133,9 @@ def test_counts_that_do_not_add_up(
 
 def test_a_total_that_is_not_the_sum_of_the_corpora(tmp_path: Path) -> None:
     (tmp_path / "merged.json").write_text(json.dumps({**MERGED, "corpora": [MERGED, MERGED]}))
+    tables = tmp_path / "f.csv", tmp_path / "o.csv"
     with pytest.raises(InputError, match=r"merged\.json: all corpora have 102 pairs, but the total is 51"):
-        tabulate_funnel([], {"de": tmp_path / "merged.json"}, tmp_path / "f.csv", tmp_path / "o.csv")
+        tabulate_funnel([], [tmp_path / "merged.json"], *tables, corpora=[], models=["de"])
 
 
 def test_columns_keep_the_order_of_each_corpus() -> None:
@@ -160,7 +165,8 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
         seed=1, memory_mb=200, threads=1, temporary=tmp_path / "temporary",
     )  # fmt: skip
     tables = tmp_path / "funnel.csv", tmp_path / "overlap.csv"
-    tabulate_funnel([(("de", "mine"), counts["selected"])], {"de": counts["merged"]}, *tables)
+    files = ([counts["selected"]], [counts["merged"]], *tables)
+    tabulate_funnel(*files, corpora=[("de", "mine")], models=["de"])
     assert tables[0].read_text().splitlines() == [
         "model,corpus,read,empty,odd_line,duplicates,near_duplicates,contaminated,capped,kept",
         "de,mine,100,0,75,0,0,0,5,20",

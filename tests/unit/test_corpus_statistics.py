@@ -7,6 +7,7 @@ import math
 import statistics
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -235,7 +236,10 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
         counted = [{"file": f"{name}.parquet", "read": n, "kept": n} for name, n in files]
         total = {"read": sum(kept), "kept": sum(kept)}
         merged[model].write_text(json.dumps({**total, "corpora": counted}))
-    tabulate_corpora(described, merged, tmp_path / "table.csv")
+    names, statistics, samples = zip(*described, strict=True)
+    files = (statistics, samples, list(merged.values()), tmp_path / "table.csv")
+    tabulate = partial(tabulate_corpora, *files, corpora=names, models=list(merged))
+    tabulate()
     header, *rows = (tmp_path / "table.csv").read_text().splitlines()
     assert header == (
         "model,corpus,language,pairs,used,length,length_std,idf,idf_std,vocabulary_entropy,"
@@ -258,7 +262,7 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
     before = list(csv.DictReader((tmp_path / "table.csv").open()))
     documents = tmp_path / "wiki.gz"
     documents.write_bytes(gzip.compress(b"a\nb c\n\nd"))
-    tabulate_corpora(described, merged, tmp_path / "table.csv", documents=[documents], languages=["en"])
+    tabulate(documents=[documents], languages=["en"])
     after = list(csv.DictReader((tmp_path / "table.csv").open()))
     assert [(row["idf"], row["idf_std"]) for row in after[:4]] == [
         (f"{math.log(3):.2f}", "0.00"),
@@ -271,6 +275,4 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
         del row["idf"], row["idf_std"]
     assert after == before
     with pytest.raises(InputError, match=r"wiki\.gz: .*5 bytes"):
-        tabulate_corpora(
-            described, merged, tmp_path / "table.csv", documents=[documents], languages=["en"], max_bytes=5
-        )
+        tabulate(documents=[documents], languages=["en"], max_bytes=5)

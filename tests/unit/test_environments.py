@@ -4,10 +4,11 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -16,6 +17,8 @@ from packaging.utils import canonicalize_name
 
 from paraphrastic_pipeline.base.code_version import ROOT as SOURCES
 from paraphrastic_pipeline.base.code_version import modules_of
+from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, module_of
 
 ROOT = SOURCES.parent
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -47,15 +50,52 @@ OPTIONAL = {"ctranslate2", "faiss", "tensorboard", "umap"}
 OTHER_SYSTEMS = {"model2vec", "sentence-transformers", "transformers"}
 
 
-def rules() -> dict[str, tuple[Path, str]]:
-    """Each rule that runs a script in an environment: the script and the name of the environment."""
-    found = {}
-    for path in sorted((ROOT / "rules").glob("*.smk")):
-        for block in re.split(r"^(?:rule|checkpoint) ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
+# Files with rules that use those of other files.
+USING_OTHERS = ("filter_study",)
+# The functions that scripts call by their names.
+CALLED: dict[str, Mapping[str, str]] = {
+    "TABLES": TABLES,
+    "FIGURES": FIGURES,
+    "TESTSETS": TESTSETS,
+    "TASKS": {name: task.function for name, task in TASKS.items()},
+}
+
+
+class Rule(NamedTuple):
+    """A rule: its script, the name of its environment, and the modules of functions that the script calls."""
+
+    script: Path
+    environment: str
+    modules: set[str]
+
+
+def rules() -> dict[str, Rule]:
+    """Each rule that runs a script in an environment, also if it takes either from another rule."""
+    found: dict[str, Rule] = {}
+    for path in sorted((ROOT / "rules").glob("*.smk"), key=lambda path: path.stem in USING_OTHERS):
+        text = path.read_text(encoding="utf-8")
+        for base, name, block in re.findall(
+            r"^(?:use )?rule (?:(\w+) as )?(\w+)(?: with)?:\n((?:(?: .*)?\n)+)", text, flags=re.M
+        ):
             script = re.search(r'script:\s+"\.\./workflow/scripts/(\w+\.py)"', block)
             environment = re.search(r'conda:\s+"\.\./envs/(\w+)\.yaml"', block)
-            if script and environment:
-                found[block.split(":")[0]] = (ROOT / "workflow/scripts" / script[1], environment[1])
+            named = re.findall(r'(?:function=|lambda wildcards: )([A-Z]+)\[(?:"(\w+)")?', block)
+            # A wildcard stands for all names that no other rule has for itself.
+            own = set(re.findall(r'function=[A-Z]+\["(\w+)"', text)) - {"sts"}
+            modules = {
+                module_of(function)
+                for table, single in named
+                if table in CALLED
+                for key, function in CALLED[table].items()
+                if (key == single if single else key not in own)
+            }
+            inherited = found.get(base)
+            if script or inherited:
+                found[name] = Rule(
+                    ROOT / "workflow/scripts" / script[1] if script else inherited.script,
+                    environment[1] if environment else inherited.environment,
+                    modules or (inherited.modules if inherited else set()),
+                )
     return found
 
 
@@ -85,28 +125,28 @@ def imported(path: Path) -> set[str]:
 
 
 def test_there_are_rules() -> None:
-    assert len(RULES) > 45
+    assert len(RULES) > 60
 
 
 @cache
-def needed(script: Path) -> set[str]:
-    """Packages that a script imports, itself and by the modules that it imports."""
-    paths = {script, *modules_of("paraphrastic_pipeline.workflow.step", script=script)}
+def needed(script: Path, *modules: str) -> set[str]:
+    """Packages that a script imports, itself and by the modules that it imports or calls."""
+    paths = {script, *modules_of("paraphrastic_pipeline.workflow.step", *modules, script=script)}
     return {DISTRIBUTIONS.get(name, name).replace("_", "-") for path in paths for name in imported(path)}
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_an_environment_has_what_its_rule_imports(rule: str) -> None:
-    script, environment = RULES[rule]
+    script, environment, modules = RULES[rule]
     # Code that opens any model imports these late; in this environment, no rule opens a Transformer.
     late = OTHER_SYSTEMS if environment == "train" else set()
-    assert not needed(script) - packages(environment) - late
+    assert not needed(script, *sorted(modules)) - packages(environment) - late
 
 
 def test_the_pipeline_is_installed_with_what_its_rules_import() -> None:
     installed = {Requirement(line).name for line in CORE + EXTRAS["pipeline"]}
-    for script, _ in RULES.values():
-        assert not needed(script) - installed - OTHER_SYSTEMS, script.name
+    for script, _, modules in RULES.values():
+        assert not needed(script, *sorted(modules)) - installed - OTHER_SYSTEMS, script.name
 
 
 def pinned(name: str) -> dict[str, str]:

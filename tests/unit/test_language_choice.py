@@ -21,7 +21,6 @@ from paraphrastic_pipeline.evaluation.language_choice import (
     LANGUAGE_COLUMNS,
     PREDICTORS,
     SUBSETS,
-    LanguageModel,
     permutation_p,
     tabulate_language_choice,
 )
@@ -109,15 +108,17 @@ def tables(
     data: str = "sample",
     overlaps: tuple[float, ...] = OVERLAPS,
 ) -> tuple[list[dict[str, str]], dict[tuple[str, ...], dict[str, str]]]:
-    models = []
+    models: dict[str, list[Path]] = {name: [] for name in ("overlaps", "sts", "prefixed")}
     for number, code in list(enumerate(CODES))[:languages]:
         overlap = folder / f"{code}.overlap.json"
         overlap.write_text(json.dumps({"language": code, "pairs": 1000, "sp_overlap": overlaps[number]}))
-        variant = result(folder, f"{code}-prefixed", PREFIXED[number], data) if prefixed else None
-        models.append(LanguageModel(overlap, result(folder, code, SCORES[number], data), variant))
+        models["overlaps"].append(overlap)
+        models["sts"].append(result(folder, code, SCORES[number], data))
+        if prefixed:
+            models["prefixed"].append(result(folder, f"{code}-prefixed", PREFIXED[number], data))
     outputs = folder / "language_choice.csv", folder / "correlations.csv"
     tabulate_language_choice(
-        models, uriel or [], PUBLISHED, *outputs, bootstrap_samples=200, max_bytes=1 << 24
+        *models.values(), uriel or [], PUBLISHED, *outputs, bootstrap_samples=200, max_bytes=1 << 24
     )
     found = []
     for path, columns in zip(outputs, (LANGUAGE_COLUMNS, CORRELATION_COLUMNS), strict=True):

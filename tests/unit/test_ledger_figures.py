@@ -202,10 +202,10 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
             scores = gold + noise * np.random.default_rng([seed, len(name)]).normal(size=100)
             found |= correlations(scores, gold, name=dataset, at=dataset, digest="d", samples=100)
         encoder = System(f"P-SP {name}", 3, name, lambda sentences, _: np.ones((1, 1)))
-        paths[name] = [tmp_path / f"{name}.json"]
+        paths[name] = tmp_path / f"{name}.json"
         datasets = {"datasets": {each: {} for each in (*CAPTION_DATASETS, "2013/FNWN")}}
         write_result(
-            paths[name][0], encoder, found, task="sts", source="measured", official=False, details=datasets
+            paths[name], encoder, found, task="sts", source="measured", official=False, details=datasets
         )
         values[name] = np.array([found[f"pearson {dataset}"].value for dataset in datasets["datasets"]])
     captions = {name: f"{number}.5" for number, name in enumerate(["mean", *CAPTION_DATASETS])}
@@ -216,7 +216,7 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
             {"system": "A", "other": "InferSent (SNLI)", "difference": "", **captions},
         ],
     )
-    tabulate_differences(paths, published, tmp_path / "t.csv")
+    tabulate_differences(list(paths.values()), published, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     differences = 100 * (values["word"] - values["tri"])
@@ -227,9 +227,9 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
         assert float(row[f"{kind}_low"]) < float(row[kind]) < float(row[f"{kind}_high"])
     assert row["model_digest"] == "word,tri"
     assert row["2014/images"] == f"{differences[1]:.2f}"
-    for path in (paths["word"][0], paths["tri"][0]):
+    for path in (paths["word"], paths["tri"]):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"data": "official"}))
-    tabulate_differences(paths, published, tmp_path / "t.csv")
+    tabulate_differences(list(paths.values()), published, tmp_path / "t.csv")
     text = (tmp_path / "t.csv").read_text()
     assert "A,B,published,official,25,2.75" in text
     with (tmp_path / "t.csv").open(newline="") as file:

@@ -104,7 +104,7 @@ def test_the_table_of_the_pipeline_has_what_the_command_prints(
         ]
         assert main(["negatives", *arguments, *more]) == 0
         settings = {"sentences": sentences, "megabatch": [1, 4], "batch_size": 16}
-        tabulate_negatives(model, str(pairs), tmp_path / "negatives.csv", **settings)
+        tabulate_negatives(pairs, tmp_path / "negatives.csv", model=model, **settings)
         with (tmp_path / "negatives.csv").open(newline="") as file:
             table = list(csv.DictReader(file))
         assert list(table[0]) == ["sentence", "M", "negative", "cosine"]

@@ -180,7 +180,9 @@ def test_negatives_are_those_of_one_model() -> None:
     assert "negatives" in found.tables
     models = found.evaluations.models
     assert models.study_file("negatives", "{model}/{data}")(of()) == "de-megabatch-2/de"
-    assert models.negatives_settings(of()) == {"megabatch": [3], "sentences": None, "batch_size": 128}
+    assert models.negatives_settings(of()) == {
+        "megabatch": [3], "sentences": None, "batch_size": 128, "model": "results/models/de-megabatch-2"
+    }  # fmt: skip
 
 
 def test_trainings_are_compared_on_the_pairs_of_one_model() -> None:

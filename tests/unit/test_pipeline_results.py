@@ -44,21 +44,42 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
         evaluations.evaluated("bucc", "fr")
     with pytest.raises(InputError, match="en: knows none of the evaluated languages"):
         evaluations.evaluated("tatoeba", "en")
-    path = "{language}.parquet"
-    assert evaluations.part_files("tatoeba", path)(of(system="fr")) == ["fr.parquet"]
+    assert evaluations.evaluated("xling_sts", "fr") == ["en-en"]
 
 
-def test_settings_of_an_evaluation_name_its_task_and_tracks() -> None:
-    evaluations = results().evaluations
+def test_files_and_arguments_of_an_evaluation() -> None:
+    evaluations = results(evaluation={"bucc": {"testsets": "bucc2018"}}).evaluations
+    files = {task: evaluations.task_files(of(system="fr", task=task)) for task in ("stsb", "tatoeba", "bucc")}
+    bucc = "results/testsets/bucc/fr-en"
+    assert files == {
+        "stsb": {
+            "testsets": "results/testsets/sts.parquet",
+            "official": "config/published/sts_digests.json",
+        },
+        "tatoeba": {
+            "testsets": ["results/testsets/tatoeba/fr.parquet"],
+            "official": "config/published/tatoeba_digests.json",
+        },
+        "bucc": {
+            "testsets": [f"{bucc}.parquet"],
+            "gold": [f"{bucc}.gold.parquet"],
+            "official": "config/published/bucc_digests.json",
+        },
+    }
+    arguments = {
+        task: evaluations.arguments(of(system="fr", task=task))
+        for task in ("sts", "xling_sts", "bucc", "polish")
+    }
+    assert arguments == {
+        "sts": {},
+        "xling_sts": {"task": "xling_sts", "tracks": ["en-en"]},
+        "bucc": {"pairs": ["fr-en"]},
+        "polish": {"suite": "polish"},
+    }
     common = {"source": "untrained", "bootstrap_samples": 1000, "sample": False}
     assert evaluations.settings(of(system="fr-untrained")) == common
-    assert evaluations.settings(of(system="fr-untrained", suite="polish")) == {
-        **common,
-        "suite": "polish",
-    }
-    found = evaluations.settings(of(system="fr-untrained", task="xling_sts"))
-    assert found == {**common, "task": "xling_sts", "tracks": ["en-en"]}
-    assert evaluations.settings(of(system="fr", task="sts"))["tracks"] == []
+    # A part of the filter study is no system.
+    assert evaluations.settings(of(model="en", part="1")) == {**common, "source": "measured"}
 
 
 def test_only_names_tasks() -> None:

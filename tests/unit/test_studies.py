@@ -147,7 +147,7 @@ def test_a_name_that_is_taken() -> None:
 
 
 def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str, str]]:
-    models = []
+    models, files = [], []
     for number, score in enumerate((0.6, 0.7)):
         sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
         sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,7{number}.16,yes\n")
@@ -163,8 +163,10 @@ def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str
             },
         }
         sts.write_text(json.dumps(result))
-        models.append((study, f"sweep.megabatch {number}", f"de-{number}", sweep, sts))
-    tabulate_studies(models, PUBLISHED, folder / "studies.csv")
+        models.append((study, f"sweep.megabatch {number}", f"de-{number}"))
+        files.append((sweep, sts))
+    sweeps, results = zip(*files, strict=True)
+    tabulate_studies(sweeps, results, PUBLISHED, folder / "studies.csv", models=models)
     with (folder / "studies.csv").open() as file:
         reader = csv.DictReader(file)
         rows = list(reader)

@@ -54,12 +54,12 @@ def test_files_for_other_libraries_do_not_outlive_their_model(tmp_path: Path) ->
 
 
 def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
-    sweeps = {
-        "de": sweep(tmp_path / "de", RUNS) / "sweep.csv",
-        "en": sweep(tmp_path / "en", {(0.1, 5): 0.5}) / "sweep.csv",
-    }
+    sweeps = [
+        sweep(tmp_path / "de", RUNS) / "sweep.csv",
+        sweep(tmp_path / "en", {(0.1, 5): 0.5}) / "sweep.csv",
+    ]
     table = tmp_path / "sweep.csv"
-    tabulate_sweep(sweeps, table)
+    tabulate_sweep(sweeps, table, models=["de", "en"])
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows] == ["de"] * 4 + ["en"]
@@ -79,6 +79,6 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
 
 
 def test_a_picture_of_no_runs(tmp_path: Path) -> None:
-    tabulate_sweep({}, tmp_path / "sweep.csv")
+    tabulate_sweep([], tmp_path / "sweep.csv", models=[])
     with pytest.raises(InputError, match=r"sweep\.csv: contains no rows"):
         plot_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])

@@ -51,7 +51,9 @@ def test_bad_lines_of_tatoeba_are_named(
 def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
     german, english = ["Tom", "Maria", "Boston", "Boston Tom"], ["Tom", "Maria", "Maria", "Boston"]
     testset = tatoeba(tmp_path, "\n".join(german), "\n".join(english))
-    evaluate_tatoeba(Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS), {"de": testset})
+    evaluate_tatoeba(
+        Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS), [testset], languages=["de"]
+    )
     result = Result(tmp_path / "tatoeba.json")
     values = {name: figure["value"] for name, figure in result.content["measurements"].items()}
     # Boston is nearest to the English sentence on line 4. If two sentences are equal, the first is taken.
@@ -75,7 +77,9 @@ def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) ->
     testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
     encoder = System("Odd", 128, "o", embed)
     with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
-        evaluate_tatoeba(Evaluation(encoder, tmp_path / "r.json", OFFICIAL, **OPTIONS), {"de": testset})
+        evaluate_tatoeba(
+            Evaluation(encoder, tmp_path / "r.json", OFFICIAL, **OPTIONS), [testset], languages=["de"]
+        )
     assert not (tmp_path / "r.json").exists()
 
 
@@ -86,7 +90,11 @@ def test_the_real_test_sets(mirror: Path, tmp_path: Path) -> None:
         paths = [folder / f"tatoeba.{code}-eng.{side}" for side in (code, "eng")]
         testsets[language] = tmp_path / f"{language}.parquet"
         prepare_tatoeba(paths, testsets[language])
-    evaluate_tatoeba(Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS), testsets)
+    evaluate_tatoeba(
+        Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS),
+        list(testsets.values()),
+        languages=list(testsets),
+    )
     result = Result(tmp_path / "tatoeba.json")
     assert result.official
     for language, path in testsets.items():

@@ -62,11 +62,13 @@ def polish(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "polish.parquet"
 
 
-def evaluated(folder: Path, testsets: Path, suite: str, encoder: System = ENCODER, **more) -> Result:
+def evaluated(
+    folder: Path, testsets: Path, suite: str, encoder: System = ENCODER, threads: int = 1, **more
+) -> Result:
     official = folder / "official.json"
     if not official.exists():
         official.write_text("{}")
-    evaluation = Evaluation(encoder, folder / "result.json", official, "measured", 200)
+    evaluation = Evaluation(encoder, folder / "result.json", official, "measured", 200, threads=threads)
     evaluate_transfer(evaluation, testsets, suite=suite, **more)
     return Result(folder / "result.json")
 

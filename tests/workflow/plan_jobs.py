@@ -1,8 +1,9 @@
-"""Print one planned job of every script as a pickle: `plan_jobs.py CONFIGFILE TARGET...`."""
+"""Print one planned job of every step as a pickle: `plan_jobs.py CONFIGFILE TARGET...`."""
 
 import contextlib
 import io
 import pickle
+import re
 import sys
 from pathlib import Path
 
@@ -22,7 +23,9 @@ def main() -> None:
         dag.execute_workflow(executor="dryrun")
         for job in workflow._workflow.dag.jobs:
             if job.rule.script:
-                jobs[job.rule.name] = {
+                # A rule with a name as a wildcard stands for several steps, which have logs of their own.
+                step = re.findall(r"results/logs/(\w+)", job.log[0])[0]
+                jobs[step] = {
                     "script": Path(str(job.rule.script)).name,
                     "rule": job.rule.name,
                     "threads": 3,

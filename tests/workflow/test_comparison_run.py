@@ -17,7 +17,7 @@ def test_three_trainings_of_the_sample(finished: Path) -> None:
         configure(finished, f"comparison.{key}", value)
     # The model itself, its pairs and its pieces are used as they are.
     assert planned(finished, *TARGETS).rules == {
-        *COMPARED, "tabulate_comparison", "plot_comparison", "render_table"
+        *COMPARED, "tabulate_results", "plot_figure", "render_table"
     }  # fmt: skip
     run = snakemake(finished, *TARGETS)
     assert run.returncode == 0, run.stdout

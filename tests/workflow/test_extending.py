@@ -16,7 +16,7 @@ from test_docs import blocks
 
 Edit = Callable[[Path, str, str], None]
 
-TASK, SCRIPT, RULE, KIND, READER, ENTRY, SETTING, USE = blocks(ROOT / "docs" / "extending.md", "py")
+TASK, FUNCTION, KIND, READER, ENTRY, SETTING, USE = blocks(ROOT / "docs" / "extending.md", "py")
 CONFIG = """
 models: [fr]
 definitions:
@@ -38,16 +38,14 @@ def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -
     (folder / "config.yaml").write_text(CONFIG.replace("CORPUS", corpus) + more)
 
 
-def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Edit) -> None:
+def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> None:
     configure(pipeline)
     edit(
         pipeline / "src/paraphrastic_pipeline/evaluation/layouts.py",
         "}\nLAYOUTS = {",
         f"{TASK}}}\nLAYOUTS = {{",
     )
-    (pipeline / "workflow/scripts/evaluate_detection.py").write_text(SCRIPT)
-    with (pipeline / "rules/evaluate.smk").open("a") as rules:
-        rules.write(f"\n\n{RULE}")
+    (pipeline / "src/paraphrastic_pipeline/evaluation/detection.py").write_text(FUNCTION)
     run = snakemake(pipeline, *RUN, SENTENCES)
     assert run.returncode == 0, run.stdout
     # These vectors of the test sentences come from elsewhere, so no model has to be trained.
@@ -64,8 +62,8 @@ def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Ed
     assert 0 < float(row["accuracy"]) < 100
     assert "Accuracy × 100 of telling paraphrases" in (pipeline / "results/tables/detection.md").read_text()
     # The new table is among all tables and on the page of results.
-    run = snakemake(pipeline, "--dry-run", "--forcerun", "evaluate_detection", *RUN, "results/report.html")
-    assert re.search(r"^evaluate_detection +1$", run.stdout, re.M)
+    run = snakemake(pipeline, "--dry-run", "--forcerun", "evaluate_system", *RUN, "results/report.html")
+    assert "Evaluate theirs on detection" in run.stdout
     edit(pipeline / "config.yaml", "{detection: ", "{detections: ")
     run = snakemake(pipeline, "--dry-run", *RUN, "all")
     assert "config: evaluation.only.detections: unknown key; did you mean 'detection'?" in run.stdout

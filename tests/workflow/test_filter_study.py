@@ -14,7 +14,7 @@ TABLE = "results/tables/filter_study.csv"
 STUDY = "results/filter_study/en/paraphrase_score"
 # For every part, these steps are planned again after the draw.
 OF_PARTS = {"encode_part", "train_part", "score_part", "evaluate_part"}
-AFTER = {"tabulate_filter_study", "plot_filter_study", "render_table", "write_ledger"}
+AFTER = {"tabulate_results", "plot_figure", "render_table", "write_ledger"}
 
 
 def test_the_study_of_the_sample(finished_once: Path) -> None:

@@ -87,4 +87,4 @@ def test_files_that_do_not_fit_are_one_line(theirs: Path) -> None:
 def test_tables_are_those_without_corpora(theirs: Path) -> None:
     rules = planned(theirs, *RUN, "paper_tables").rules
     assert {"import_dataset", "tabulate_systems"} <= rules
-    assert not rules & {"tabulate_corpora", "plot_funnel", "tabulate_contamination", "measure_speed"}
+    assert not rules & {"tabulate_corpora", "tabulate_funnel", "tabulate_contamination", "measure_speed"}

@@ -46,7 +46,7 @@ def test_a_setting_of_one_language_replans_that_language_only(finished: Path, ed
     )
     plan = planned(finished, "all")
     assert "select_pairs" in plan.rules
-    assert plan.rules.isdisjoint({"download_file", "extract_corpus", "score_pairs", "prepare_sts"})
+    assert plan.rules.isdisjoint({"download_file", "extract_corpus", "score_pairs", "prepare_testsets"})
     of_models = {
         message for message in plan.messages if not message.startswith(("Tabulate", "Render", "Plot"))
     }
@@ -272,7 +272,7 @@ def test_scores_replan_training_only_where_they_stop_it(finished: Path, edit: Ed
         "MAX_ARCHIVE_BYTES = 255",
     )
     rules = planned(finished, "all").rules
-    assert {"prepare_sts", "evaluate_run"} <= rules
+    assert {"prepare_testsets", "evaluate_run"} <= rules
     assert "train_model" not in rules
     configure(finished, "training.early_stopping", {"patience": 2, "every": 0.5})
     assert "train_model" in planned(finished, "all").rules

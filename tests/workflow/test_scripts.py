@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 from pipelines import MakeOnce, copy_pipeline, environment
 
 from paraphrastic_pipeline.corpus.database import resources_of
+from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, function_of, paths
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 # Together, these configurations have a job for every script; a dry run needs none of their files.
@@ -60,16 +63,11 @@ FOUND_ELSEWHERE = {
     "embed_teacher": {"input.system"},
     "encode_dataset": {"input.sentencepiece"},
     "encode_part": {"input.sentencepiece"},
-    **{
-        f"evaluate_{task}": {"input.system", "output.samples"}
-        for task in ("bucc", "part", "probes", "sts", "tatoeba", "transfer")
-    },
+    **{f"evaluate_{task}": {"output.samples"} for task in (*TASKS, "part")},
     "initialise_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
     "measure_front": {"input.systems"},
     "measure_speed": {"input.systems"},
-    "prepare_transfer": {"input.downloads"},
-    "tabulate_differences": {"input.samples"},
     "tabulate_systems": {"input.results", "input.samples"},
     "train_compared": {"output.sentencepiece", "output.config", "output.history"},
     "train_model": {"output.sentencepiece", "output.config", "output.history"},
@@ -85,7 +83,7 @@ FOR_SNAKEMAKE = {
     "gather_translations": {"params.corpora.0"},
     "import_dataset": {f"params.versions.own.{ending}" for ending in ("h5", "txt", "model")},
     "merge_pairs": {"params.corpora.0"},
-    "prepare_bucc": {"params.files.0.version"},
+    "prepare_bucc": {"params.version"},
     "rank_pairs": {"params.corpora.0", "params.parts"},
     "sample_paraphrases": {"params.corpora.0"},
     "write_provenance": {"params.config"},
@@ -116,11 +114,15 @@ class Recorded:
 OURS = ("adapter", "paraphrastic", "paraphrastic_pipeline")
 
 
-def calls_of(script: str, job: dict[str, Any]) -> list[str]:
-    """Run a script in which the library is replaced by `Recorded`; return the calls, in their order."""
+def calls_of(script: str, job: dict[str, Any], **more: Any) -> list[str]:
+    """Run a script in which the library is replaced by `Recorded`; return the calls, in their order.
+
+    The script has `more` names that are not replaced.
+    """
     calls: list[str] = []
     tree = ast.parse((SCRIPTS / script).read_text(encoding="utf-8"))
     names: dict[str, Any] = {"snakemake": SimpleNamespace(**job), "step": lambda _: contextlib.nullcontext()}
+    names |= {"paths": paths, **more}
     for node in list(tree.body):
         if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in OURS:
             tree.body.remove(node)
@@ -172,7 +174,7 @@ def with_value(section: Any, name: str, value: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def jobs(made_once: MakeOnce) -> dict[str, dict[str, Any]]:
-    """A planned job of every rule that runs a script, by its rule's name."""
+    """A planned job of every step that runs a script, by the step's name."""
 
     def fill(folder: Path) -> None:
         copy_pipeline(folder / "pipeline")
@@ -203,7 +205,7 @@ def test_there_is_a_job_for_every_script(jobs: dict[str, dict[str, Any]]) -> Non
 def test_a_script_uses_everything_that_its_rule_declares(
     jobs: dict[str, dict[str, Any]], script: str
 ) -> None:
-    for rule, planned in jobs.items():
+    for name_of_step, planned in jobs.items():
         if planned["script"] != script:
             continue
         job = {**planned, "resources": SimpleNamespace(**planned["resources"])}
@@ -223,7 +225,17 @@ def test_a_script_uses_everything_that_its_rule_declares(
                 params = with_value(job["params"], name, changed(value, path))
                 if calls_of(script, {**job, "params": params}) == before:
                     ignored.add(".".join(map(str, ("params", name, *path))))
-        for_snakemake = FOR_SNAKEMAKE.get(rule, set()) | (
+        for_snakemake = FOR_SNAKEMAKE.get(name_of_step, set()) | (
             {"params.code"} if job["params"].get("code") else set()
         )
-        assert ignored == for_snakemake | FOUND_ELSEWHERE.get(rule, set())
+        assert ignored == for_snakemake | FOUND_ELSEWHERE.get(name_of_step, set()), name_of_step
+
+
+def test_a_named_function_takes_what_its_rule_declares(jobs: dict[str, dict[str, Any]]) -> None:
+    called = {name: job for name, job in jobs.items() if job["params"].get("function")}
+    assert {f"tabulate_{name}" for name in TABLES} - {"tabulate_dataset_differences"} <= called.keys()
+    assert {f"plot_{name}" for name in FIGURES} <= called.keys()
+    assert {f"evaluate_{name}" for name in TASKS} <= called.keys()
+    for job in called.values():
+        bind = signature(function_of(job["params"].function)).bind
+        calls_of(job["script"], job, function_of=lambda name, bind=bind: bind)

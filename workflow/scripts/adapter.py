@@ -10,6 +10,7 @@ gc.disable()
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
+from paraphrastic_pipeline.workflow.functions import function_of, paths  # noqa: E402
 from paraphrastic_pipeline.workflow.step import step  # noqa: E402
 
-__all__ = ["step"]
+__all__ = ["function_of", "paths", "step"]

@@ -30,7 +30,11 @@ ModelCorpus = tuple[str, str]
 
 
 def tabulate_contamination(
-    counts: Sequence[tuple[ModelCorpus, str | Path]], output: str | Path, *, drop: Sequence[str]
+    counts: Sequence[str | Path],
+    table: str | Path,
+    *,
+    corpora: Sequence[ModelCorpus],
+    drop: Sequence[str],
 ) -> None:
     """Write how many pairs of each model and corpus occur in each test set, and in any of them (`all`).
 
@@ -39,25 +43,29 @@ def tabulate_contamination(
 
     Args:
         counts: JSON files written by `mark_contamination`, in the order of the rows.
-        output: the CSV file.
+        table: the CSV file.
+        corpora: the model and corpus of each file.
         drop: kinds of contamination that are left out of training.
     """
     rows = []
-    for (model, corpus), path in counts:
+    for (model, corpus), path in zip(corpora, counts, strict=True):
         result = read_json(path)
         for testset, kinds in (*result["testsets"].items(), ("all", result["all"])):
             read = result["read"]
             share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
             row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
             rows.append(row | {"dropped": sum(kinds.get(kind, 0) for kind in drop), "share": share})
-    write_csv(output, ["model", "corpus", "testset", "read", *CONTAMINATION_KINDS, "dropped", "share"], rows)
+    write_csv(table, ["model", "corpus", "testset", "read", *CONTAMINATION_KINDS, "dropped", "share"], rows)
 
 
 def tabulate_corpora(
-    described: Sequence[tuple[ModelCorpus, str | Path, str | Path]],
-    merged: Mapping[str, str | Path],
-    output: str | Path,
+    statistics: Sequence[str | Path],
+    samples: Sequence[str | Path],
+    merged: Sequence[str | Path],
+    table: str | Path,
     *,
+    corpora: Sequence[ModelCorpus],
+    models: Sequence[str],
     documents: Sequence[str | Path] = (),
     languages: Sequence[str] = (),
     max_bytes: int = _MAX_BYTES,
@@ -71,24 +79,27 @@ def tabulate_corpora(
     pairs that the model is trained on, as in Table 1 of *Paraphrastic Representations at Scale*.
 
     Args:
-        described: JSON file and sample written by `describe_corpus`, in the order of the rows.
-        merged: JSON file written by `merge_pairs`, by model.
-        output: the CSV file.
+        statistics: JSON files written by `describe_corpus`, in the order of the rows.
+        samples: the samples that it wrote beside them.
+        merged: JSON files written by `merge_pairs`, one per model.
+        table: the CSV file.
+        corpora: the model and corpus of each of the `statistics`.
+        models: the model of each of the merged.
         documents: text files, plain or compressed, with a document on each line, from which document
             frequencies are counted; the samples serve languages without any.
-        languages: the language of each of these files.
+        languages: the language of each of the documents.
         max_bytes: largest uncompressed size of such a file.
     """
-    statistics = {path: read_json(path) for _, path, _ in described}
-    samples = {path: sample for _, path, sample in described}
-    words = _word_statistics(statistics, samples, list(zip(languages, documents, strict=True)), max_bytes)
+    read = {path: read_json(path) for path in statistics}
+    sampled = dict(zip(statistics, samples, strict=True))
+    words = _word_statistics(read, sampled, list(zip(languages, documents, strict=True)), max_bytes)
     rows: list[dict[str, Any]] = []
-    for model, counts in merged.items():
+    for model, counts in zip(models, merged, strict=True):
         used = read_merged(counts)
         pairs, known = 0, dict[str, None]()
-        own = [(corpus, path) for (name, corpus), path, _ in described if name == model]
+        own = _of_model(model, corpora, statistics)
         for (corpus, path), kept in zip(own, used, strict=True):
-            about = statistics[path]
+            about = read[path]
             pairs += about["pairs"]
             score = about["paraphrase_score"] or {"mean": None, "std": None}
             for language, side in about["sides"].items():
@@ -107,7 +118,14 @@ def tabulate_corpora(
                 known[language] = None
         total = {"model": model, "corpus": "all", "language": "-".join(known), "pairs": pairs}
         rows.append(total | {"used": sum(kept.kept for kept in used)})
-    write_csv(output, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
+    write_csv(table, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
+
+
+def _of_model(
+    model: str, corpora: Sequence[ModelCorpus], files: Sequence[str | Path]
+) -> list[tuple[str, str | Path]]:
+    """The corpora of a model, each with its file."""
+    return [(corpus, path) for (name, corpus), path in zip(corpora, files, strict=True) if name == model]
 
 
 def _word_statistics(
@@ -140,10 +158,13 @@ def _read_documents(path: str | Path, max_bytes: int) -> Iterator[list[str]]:
 
 
 def tabulate_funnel(
-    selected: Sequence[tuple[ModelCorpus, str | Path]],
-    merged: Mapping[str, str | Path],
+    selected: Sequence[str | Path],
+    merged: Sequence[str | Path],
     funnel: str | Path,
     overlap: str | Path,
+    *,
+    corpora: Sequence[ModelCorpus],
+    models: Sequence[str],
 ) -> None:
     """Write what became of the pairs of each model's corpora, and how many pairs two filters both reject.
 
@@ -155,9 +176,11 @@ def tabulate_funnel(
 
     Args:
         selected: JSON files written by `select_pairs`, in the order of the rows.
-        merged: JSON file written by `merge_pairs`, by model.
+        merged: JSON files written by `merge_pairs`, one per model.
         funnel: a CSV file.
         overlap: a CSV file.
+        corpora: the model and corpus of each of the selected.
+        models: the model of each of the merged.
 
     Raises:
         InputError: counts do not add up, or the merge has not read what the selection kept.
@@ -166,8 +189,8 @@ def tabulate_funnel(
     extracted: dict[str, None] = {}
     filters: list[Iterable[str]] = []
     later_reasons: list[Iterable[str]] = []
-    for model, counts in merged.items():
-        own = [(corpus, path) for (name, corpus), path in selected if name == model]
+    for model, counts in zip(models, merged, strict=True):
+        own = _of_model(model, corpora, selected)
         for (corpus, path), then in zip(own, read_merged(counts), strict=True):
             first, content = read_selected(path)
             if first.kept != then.read:

@@ -1,7 +1,7 @@
 """Finding translations with sentence vectors: nearest neighbours on Tatoeba, mining on BUCC."""
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ _ROUNDING = 1e-6
 _BLOCK = 4096
 
 
-def evaluate_tatoeba(evaluation: Evaluation, testsets: Mapping[str, Path]) -> None:
+def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, languages: Sequence[str]) -> None:
     """Measure how often a sentence's nearest neighbour is not its translation, as LASER does.
 
     Neighbours are found by cosine (Artetxe and Schwenk 2019). The measurement `error de-en` is the share of
@@ -41,7 +41,8 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Mapping[str, Path]) -> No
 
     Args:
         evaluation: the system and its settings; the official digests are keyed by language.
-        testsets: Parquet files of `prepare_tatoeba`, by language.
+        testsets: Parquet files of `prepare_tatoeba`.
+        languages: the language of each of them.
 
     Raises:
         InputError: a damaged test set; vectors that are not finite or all the same.
@@ -49,8 +50,8 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Mapping[str, Path]) -> No
     system = evaluation.system
     digests = read_json(evaluation.official)
     measurements: dict[str, Measurement] = {}
-    languages = {}
-    for language, path in testsets.items():
+    about = {}
+    for language, path in zip(languages, testsets, strict=True):
         pairs = read_testsets(path).select("sentence", "english")
         texts = pairs["sentence"].to_list(), pairs["english"].to_list()
         x, y = _entries(system, texts, (language, "en"), name=f"Tatoeba {language}-en")
@@ -66,12 +67,12 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Mapping[str, Path]) -> No
                 higher_is_better=False,
             )
         measurements[f"error {language}"] = measurements[f"error {language}-en"]
-        languages[language] = {
+        about[language] = {
             "n": len(pairs),
             "repeated": {column: len(pairs) - pairs[column].n_unique() for column in pairs.columns},
             "official": digests.get(language) == digest,
         }
-    evaluation.write("tatoeba", measurements, languages, languages=languages)
+    evaluation.write("tatoeba", measurements, about, languages=about)
 
 
 def _entries(
@@ -94,7 +95,7 @@ def _entries(
 
 
 def evaluate_bucc(
-    evaluation: Evaluation, testsets: Mapping[str, tuple[Path, Path]], *, threads: int = 1
+    evaluation: Evaluation, testsets: Sequence[Path], gold: Sequence[Path], *, pairs: Sequence[str]
 ) -> None:
     """Mine each pair of languages as LASER does, and compare with the gold standard.
 
@@ -112,8 +113,9 @@ def evaluate_bucc(
 
     Args:
         evaluation: the system and its settings; the official digests are keyed by pair.
-        testsets: both Parquet files of `prepare_bucc`, by pair, such as de-en.
-        threads: number of CPU threads.
+        testsets: Parquet files with the sentences of `prepare_bucc`.
+        gold: Parquet files with the gold pairs, in the same order.
+        pairs: the languages of each of them, such as de-en.
 
     Raises:
         InputError: a damaged test set; vectors that are not finite or all the same.
@@ -123,10 +125,10 @@ def evaluate_bucc(
     measurements: dict[str, Measurement] = {}
     scorings: dict[str, dict[str, Any]] = {}
     datasets = {}
-    for pair, paths in testsets.items():
-        data = _Data(pair, *(read_testsets(path) for path in paths))
+    for pair, *paths in zip(pairs, testsets, gold, strict=True):
+        data = _Data(pair, *map(read_testsets, paths))
         x, y = _entries(system, data.texts, data.languages, name=f"BUCC {pair}")
-        found = nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
+        found = nearest_neighbours(x, y, NEIGHBOURS, threads=evaluation.threads)
         del x, y  # large, and no longer needed
         scorings[pair] = {}
         for scoring, margin in SCORINGS.items():

@@ -15,12 +15,12 @@ from paraphrastic_pipeline.registry.archive import open_members
 _MAX_BYTES = 1 << 30
 
 
-def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
+def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
     """Write sentences and their translations to a Parquet file with columns `line`, `sentence`, `english`.
 
     Args:
         files: the sentences of a language and their English translations, aligned by line.
-        output: the Parquet file.
+        testset: the Parquet file.
 
     Raises:
         InputError: files of unequal length, a line that is blank or not UTF-8, fewer than two pairs.
@@ -39,7 +39,7 @@ def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
             f"{files[0]}: has {len(sides[0])} sentences; at least two are needed to compare them"
         )
     frame = pl.DataFrame({"sentence": sides[0], "english": sides[1]}).with_row_index("line", offset=1)
-    write_table(output, frame.to_arrow())
+    write_table(testset, frame.to_arrow())
 
 
 def prepare_bucc(

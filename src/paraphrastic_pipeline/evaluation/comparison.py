@@ -1,6 +1,6 @@
 """Scores in the course of trainings that are compared with each other, and the table of their ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -99,7 +99,7 @@ def with_batches(curve: Curve) -> list[Point]:
     ]
 
 
-def tabulate_comparison(curves: Mapping[str, Path], output: Path) -> None:
+def tabulate_comparison(table: Path, **curves: Path) -> None:
     """Write a row for each training, and one for StaticEmbedding with the time of its batches.
 
     Columns: `system`, `dim`, `threads`; `pairs_read`, `seconds` and `sts` at the end of the training;
@@ -108,8 +108,8 @@ def tabulate_comparison(curves: Mapping[str, Path], output: Path) -> None:
     settings. A cell is empty if there is no such point.
 
     Args:
+        table: the CSV file.
         curves: the curves of `STATIC_EMBEDDING`, `PAPER` and `OWN`.
-        output: the CSV file.
     """
     read = {name: read_curve(path) for name, path in curves.items()}
     goal, end = read[STATIC_EMBEDDING][-1].sts, read[OWN][-1].seconds
@@ -119,7 +119,7 @@ def tabulate_comparison(curves: Mapping[str, Path], output: Path) -> None:
         rows.append({"system": LABELS[name], **about, **_figures(read[name], goal, end)})
         if name == STATIC_EMBEDDING:
             rows.append({"system": WITH_BATCHES, **about, **_figures(with_batches(read[name]), goal, end)})
-    write_csv(output, COMPARISON_COLUMNS, rows)
+    write_csv(table, COMPARISON_COLUMNS, rows)
 
 
 def _figures(curve: Curve, goal: float, end: float) -> dict[str, str]:

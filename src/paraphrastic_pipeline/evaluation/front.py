@@ -147,14 +147,14 @@ def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield dtype, str(Path(folder, "model"))
 
 
-def tabulate_front(measured: str | Path, published: Sequence[str | Path], output: str | Path) -> None:
+def tabulate_front(measured: str | Path, published: Sequence[str | Path], table: str | Path) -> None:
     """Write the table of quality, speed and size; `front` marks what no other row beats in all three.
 
     Args:
         measured: JSON file of `measure_front`.
         published: CSV files of figures of systems that are not measured here: those of the papers by
             Pearson's r and by Spearman's ρ, and those of others. They have no speed on this machine.
-        output: the CSV file.
+        table: the CSV file.
     """
     rows = []
     for row in read_json(measured):
@@ -176,7 +176,7 @@ def tabulate_front(measured: str | Path, published: Sequence[str | Path], output
     for row in written:
         known = all(row[name] != "" for name in _COMPARED)
         row["front"] = "yes" if known and not any(_beats(other, row) for other in written) else ""
-    write_csv(output, FRONT_COLUMNS, [*written, *_published(published)])
+    write_csv(table, FRONT_COLUMNS, [*written, *_published(published)])
 
 
 def _beats(one: Json, other: Json) -> bool:

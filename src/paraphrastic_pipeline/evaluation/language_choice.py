@@ -6,7 +6,6 @@ This is the study of Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 import logging
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,23 +42,10 @@ PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_dist
 _PERMUTATIONS = 9999
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageModel:
-    """The result files for one language.
-
-    Attributes:
-        overlap: JSON file of `measure_overlap`.
-        sts: JSON file of `evaluate_sts`.
-        prefixed: JSON file of `evaluate_sts` for the model with prefixed tokens; None if there is none.
-    """
-
-    overlap: Path
-    sts: Path
-    prefixed: Path | None = None
-
-
 def tabulate_language_choice(
-    models: Sequence[LanguageModel],
+    overlaps: Sequence[Path],
+    sts: Sequence[Path],
+    prefixed: Sequence[Path],
     uriel: Sequence[Path],
     published: Path,
     table: Path,
@@ -82,7 +68,10 @@ def tabulate_language_choice(
     The paper's figures precede the measured ones if all test data are official.
 
     Args:
-        models: the result files, one entry per language.
+        overlaps: JSON files of `measure_overlap`, one per language.
+        sts: JSON files of `evaluate_sts`, in the same order.
+        prefixed: JSON files of `evaluate_sts` for the models with prefixed tokens, in the same order; empty
+            if there are no such models.
         uriel: files of the data set with the distances; if empty, distances are left out.
         published: CSV file of the paper's figures.
         table: the CSV file with the languages.
@@ -90,27 +79,27 @@ def tabulate_language_choice(
         bootstrap_samples: resamples of the languages.
         max_bytes: largest unpacked size of a member of URIEL's archive.
     """
-    overlaps = [read_json(model.overlap) for model in models]
-    languages = [overlap["language"] for overlap in overlaps]
+    measured = [read_json(path) for path in overlaps]
+    languages = [overlap["language"] for overlap in measured]
     distances = distances_to_english(uriel, languages, max_bytes=max_bytes) if uriel else {}
-    predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in overlaps])}
+    predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in measured])}
     for kind in DISTANCES if uriel else ():
         known = [distances[language].get(kind, np.nan) for language in languages]
         predictors[PREDICTORS[kind]] = np.array(known)
+    variants: list[Path | None] = [*prefixed] or [None] * len(sts)
     rows = [
         {
-            **(sts_cells(model.prefixed, "prefixed") if model.prefixed else {}),
-            **sts_cells(model.sts),
+            **(sts_cells(variant, "prefixed") if variant else {}),
+            **sts_cells(scores),
             "language": overlap["language"],
             "pairs": overlap["pairs"],
             OVERLAP: f"{overlap[OVERLAP]:.4f}",
             **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
         }
-        for model, overlap in zip(models, overlaps, strict=True)
+        for overlap, scores, variant in zip(measured, sts, variants, strict=True)
     ]
     write_csv(table, LANGUAGE_COLUMNS, rows)
-    shared = [read_json(model.sts) for model in models]
-    separate = [read_json(model.prefixed) for model in models if model.prefixed]
+    shared, separate = ([read_json(path) for path in files] for files in (sts, prefixed))
     official = all(result["data"] == "official" for result in (*shared, *separate))
     printed = {
         (row["embeddings"], row["languages"], predictor): figure

@@ -1,7 +1,7 @@
 """The tasks that systems are evaluated on: which systems they suit, what they cost, and their tables.
 
-`TASKS` is the one place in the library that names a task. To add one, add it here, with a rule and a script
-that evaluate a system. The pipeline, the page, the ledger and the plan take everything else from here.
+`TASKS` is the one place in the library that names a task. To add one, add it here, and write the function
+that evaluates a system. The rules, the page, the ledger and the plan take everything from here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,9 +92,14 @@ class Task:
 
     Attributes:
         tables: the tables of its results, by name.
+        function: what evaluates a system, as `module:function`; see `workflow.functions`. It takes an
+            `Evaluation` and the `testsets`, a list of them if there is one per part. If the task has `gold`
+            or `parts`, it also takes these, under the name of their kind.
+        settings: its other arguments.
         memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
         seconds: usual time of an evaluation on one core. `workflow/resources.py` says how both were measured.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
+        gold: path of what is to be found in the test sets, if they do not have it.
         languages: languages that a system must know.
         related: whether a system named in `evaluation.only` may know a related language instead.
         parts: the kind of parts that a task in several languages has. A system is evaluated on those in its
@@ -103,9 +108,12 @@ class Task:
     """
 
     tables: Mapping[str, Layout]
+    function: str
+    settings: Mapping[str, str] = field(default_factory=dict)
     memory_mb: float
     seconds: float
     testsets: str
+    gold: str = ""
     languages: tuple[str, ...] = ("en",)
     related: bool = False
     parts: Literal["", "tracks", "languages", "pairs"] = ""
@@ -165,6 +173,7 @@ TASKS = {
             "on STS 2012–2016: over the concatenated datasets of each year, without SMT of 2013",
             fields=(),
         ),
+        function="evaluation.sts:evaluate_sts",
         memory_mb=680,
         seconds=1.8,
         testsets="results/testsets/sts.parquet",
@@ -186,6 +195,8 @@ TASKS = {
                 needs=TRANSLATION_QUALITY,
             ),
         },
+        function="evaluation.sts:evaluate_sts",
+        settings={"task": "xling_sts"},
         memory_mb=500,
         seconds=0.9,
         testsets="results/testsets/sts.parquet",
@@ -198,6 +209,8 @@ TASKS = {
             _PARTS,
             "on STS Benchmark: all pairs, captions only, and without captions",
         ),
+        function="evaluation.sts:evaluate_sts",
+        settings={"task": "stsb"},
         memory_mb=590,
         seconds=25,
         testsets="results/testsets/sts.parquet",
@@ -213,6 +226,7 @@ TASKS = {
                 ("dim",),
             )
         },
+        function="evaluation.probes:evaluate_probes",
         memory_mb=400,
         seconds=0.5,
         testsets="results/testsets/probes.parquet",
@@ -227,6 +241,7 @@ TASKS = {
                 lower_is_better=True,
             )
         },
+        function="evaluation.bitext:evaluate_tatoeba",
         memory_mb=580,
         seconds=0.8,
         testsets="results/testsets/tatoeba/{part}.parquet",
@@ -242,10 +257,12 @@ TASKS = {
                 ("pair",),
             )
         },
+        function="evaluation.bitext:evaluate_bucc",
         # A fixed cost; `resources.bucc_need` adds the cost of the sentences.
         memory_mb=690,
         seconds=4,
         testsets="results/testsets/bucc/{part}.parquet",
+        gold="results/testsets/bucc/{part}.gold.parquet",
         parts="pairs",
     ),
     "senteval": Task(
@@ -260,6 +277,8 @@ TASKS = {
                 published_scale={"SICK-R": 100.0},
             )
         },
+        function="evaluation.transfer:evaluate_transfer",
+        settings={"suite": "senteval"},
         memory_mb=1070,
         seconds=60,
         testsets="results/testsets/senteval.parquet",
@@ -276,6 +295,8 @@ TASKS = {
                 digits=2,
             )
         },
+        function="evaluation.transfer:evaluate_transfer",
+        settings={"suite": "polish"},
         memory_mb=670,
         seconds=200,
         testsets="results/testsets/polish.parquet",

@@ -17,18 +17,18 @@ from paraphrastic_pipeline.evaluation.testsets import read_testsets, table_diges
 COLUMNS = ("kind", "sentence", "sentence_same", "sentence_different")
 
 
-def prepare_probes(path: Path, output: Path) -> None:
+def prepare_probes(download: Path, testsets: Path) -> None:
     """Write probes as Parquet with the columns `COLUMNS`, all of them text.
 
     Args:
-        path: a table with tabs between its columns, which its first line names. Each row has a kind, a
+        download: a table with tabs between its columns, which its first line names. Each row has a kind, a
             sentence, one that means the same, and one that means something else.
-        output: the Parquet file.
+        testsets: the Parquet file.
 
     Raises:
         InputError: another header, an unknown kind, or a row without one of the sentences.
     """
-    file = LabelledFile(str(path), path.read_bytes())
+    file = LabelledFile(str(download), download.read_bytes())
     lines = file.lines()
     if not lines or tuple(lines[0].split("\t")) != COLUMNS:
         raise file.fault(1, f"the columns must be {', '.join(COLUMNS)}")
@@ -41,9 +41,9 @@ def prepare_probes(path: Path, output: Path) -> None:
             raise file.fault(number, f"{shown(cells[0])} is not one of {', '.join(PROBES)}")
         rows.append(cells)
     if not rows:
-        raise InputError(f"{path}: contains no probe")
+        raise InputError(f"{download}: contains no probe")
     frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
-    write_table(output, frame.to_arrow())
+    write_table(testsets, frame.to_arrow())
 
 
 def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:

@@ -29,6 +29,7 @@ class Evaluation:
         source: whether the system was trained.
         bootstrap_samples: number of resamples of the test data, for the intervals.
         sample: whether the system was trained on a sample, so that its result is not official.
+        threads: number of CPU threads, besides those of the system.
     """
 
     system: System
@@ -37,6 +38,7 @@ class Evaluation:
     source: Source
     bootstrap_samples: int
     sample: bool = False
+    threads: int = 1
 
     def write(
         self, task: str, measurements: Mapping[str, Measurement], data: Mapping[str, Any], **details: Any

@@ -139,17 +139,17 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def tabulate_speed(measured: str | Path, published: str | Path, output: str | Path) -> None:
+def tabulate_speed(measured: str | Path, published: str | Path, table: str | Path) -> None:
     """Write the table of sentences per second, the median of all repeats, below the published figures.
 
     Args:
         measured: JSON file of `measure_speed`.
         published: CSV file of published figures, with some of the table's columns.
-        output: the CSV file.
+        table: the CSV file.
     """
     rows: list[Json] = [{**row, "source": "published"} for row in read_csv(published)]
     for row in read_json(measured)["rows"]:
         speed = row["sentences"] / median(row["seconds"])
         printed = f"{speed:.0f}" if speed >= 100 else f"{speed:.1f}"
         rows.append({**row, "source": "measured", "sentences_per_second": printed})
-    write_csv(output, SPEED_COLUMNS, rows)
+    write_csv(table, SPEED_COLUMNS, rows)

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 MAX_ARCHIVE_BYTES = 256 << 20
 
 
-def prepare_sts(archive: Path, output: Path) -> None:
-    """Gather the test sets of STS 2012–2017 and of STS Benchmark in one Parquet file.
+def prepare_sts(download: Path, testsets: Path) -> None:
+    """Gather the test sets of STS 2012–2017 and of STS Benchmark, which an archive has, in one Parquet file.
 
     Columns: `year` (or `stsb`), `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold`
     (0–5), `genre` (STS Benchmark only). Official files have some lines without a gold score. Their `gold` is
@@ -34,17 +34,17 @@ def prepare_sts(archive: Path, output: Path) -> None:
     English track, which is used to choose models.
     """
     # macOS adds files of its own under the same names.
-    found = read_members(archive, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
+    found = read_members(download, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
     members = {}
     for path, content in found.items():
         name = f"{path.parent.name}/{path.name}"
-        members[name] = LabelledFile(f"{archive}: {name}", content)
+        members[name] = LabelledFile(f"{download}: {name}", content)
     frames = [
-        *_english_years(archive, members),
-        *_tracks(archive, members),
-        *_benchmark(archive, members),
+        *_english_years(download, members),
+        *_tracks(download, members),
+        *_benchmark(download, members),
     ]
-    write_table(output, pl.concat(frames).to_arrow())
+    write_table(testsets, pl.concat(frames).to_arrow())
 
 
 def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:

@@ -31,7 +31,12 @@ DIFFERENCE_COLUMNS = [
 
 
 def tabulate_studies(
-    models: Sequence[tuple[str, str, str, Path, Path]], published: Path, output: Path
+    sweeps: Sequence[Path],
+    sts: Sequence[Path],
+    published: Path,
+    table: Path,
+    *,
+    models: Sequence[tuple[str, str, str]],
 ) -> None:
     """Write a row for each model of each study.
 
@@ -42,23 +47,24 @@ def tabulate_studies(
     rows if all of these are on official test data.
 
     Args:
-        models: study, setting, model, CSV file of `choose_model` and JSON file of `evaluate_sts`, in the
-            order of the rows.
+        sweeps: CSV files of `choose_model`, in the order of the rows.
+        sts: JSON files of `evaluate_sts`, in the same order.
         published: CSV file with the columns `study`, `setting`, `system`, `development`, `sts` and
             `sts_datasets`.
-        output: the CSV file.
+        table: the CSV file.
+        models: study, setting and name of the model of each row.
     """
     known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
+    measured = [_row(*each, *files) for each, *files in zip(models, sweeps, sts, strict=True)]
     for study in dict.fromkeys(study for study, *_ in models):
-        measured = [_row(*model) for model in models if model[0] == study]
         of_study = [
             {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
             for row in known
             if row["study"] == study
         ]
-        rows += below_published(measured, of_study)
-    write_csv(output, STUDIES_COLUMNS, rows)
+        rows += below_published([row for row in measured if row["study"] == study], of_study)
+    write_csv(table, STUDIES_COLUMNS, rows)
 
 
 def _row(study: str, setting: str, model: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
@@ -79,7 +85,7 @@ def tabulate_filter_study(
     development: Sequence[Path],
     sts: Sequence[Path],
     published: Path,
-    output: Path,
+    table: Path,
 ) -> None:
     """Write a row for each part of each ranking: the curve behind Table 4 of ParaNMT-50M (section 6.3).
 
@@ -96,7 +102,7 @@ def tabulate_filter_study(
             the next one.
         sts: JSON files of `evaluate_sts`, in the same order.
         published: CSV file with the columns `system`, `rank_by` and `development`.
-        output: the CSV file.
+        table: the CSV file.
     """
     scores = zip(development, sts, strict=True)
     rows: list[dict[str, str]] = []
@@ -104,7 +110,7 @@ def tabulate_filter_study(
         summary = read_json(path)
         rows += _parts(summary, list(islice(scores, len(summary["parts"]))))
     best = ({**row, "best": "yes"} for row in read_csv(published))
-    write_csv(output, FILTER_STUDY_COLUMNS, below_published(rows, best))
+    write_csv(table, FILTER_STUDY_COLUMNS, below_published(rows, best))
 
 
 def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:
@@ -121,7 +127,7 @@ def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> I
         }
 
 
-def tabulate_differences(systems: Mapping[str, Sequence[Path]], published: Path, output: Path) -> None:
+def tabulate_differences(results: Sequence[Path], published: Path, table: Path) -> None:
     """Write how much each pair of systems differs in Pearson's r × 100 on the datasets of STS 2012–2016.
 
     The table follows Tables 10 and 11 of ParaNMT-50M. Columns: `system` and `other`; `source` and `data`, as
@@ -131,14 +137,13 @@ def tabulate_differences(systems: Mapping[str, Sequence[Path]], published: Path,
     For the interval of `difference`, its resamples are therefore shifted so that their mean is the figure.
 
     Args:
-        systems: results of `evaluate_sts` by the system's name, one per training run; only the first is used.
+        results: JSON files of `evaluate_sts`, one per system.
         published: CSV file with `system`, `other`, and some of the figures.
-        output: the CSV file.
+        table: the CSV file.
     """
-    read = [Result(paths[0]) for paths in systems.values()]
-    rows = [_difference(first, second) for first, second in combinations(read, 2)]
+    rows = [_difference(first, second) for first, second in combinations(map(Result, results), 2)]
     complete = ({**row, "datasets": STS_DATASETS} for row in read_csv(published))
-    write_csv(output, DIFFERENCE_COLUMNS, below_published(rows, complete))
+    write_csv(table, DIFFERENCE_COLUMNS, below_published(rows, complete))
 
 
 def _difference(first: Result, second: Result) -> dict[str, str]:

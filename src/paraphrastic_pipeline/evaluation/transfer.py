@@ -52,7 +52,6 @@ def evaluate_transfer(
     testsets: Path,
     *,
     suite: Suite,
-    threads: int = 1,
     tasks: Sequence[str] | None = None,
 ) -> None:
     """Evaluate on the tasks of a suite.
@@ -68,7 +67,6 @@ def evaluate_transfer(
         evaluation: the system and its settings; the official digests are keyed by task.
         testsets: Parquet file of `prepare_transfer`.
         suite: the suite of the tasks.
-        threads: number of CPU threads.
         tasks: names of the tasks; None for the whole suite.
 
     Raises:
@@ -80,7 +78,7 @@ def evaluate_transfer(
     everything, digests = read_testsets(testsets), read_json(evaluation.official)
     measurements: Measurements = {}
     details: dict[str, Details] = {}
-    torch.set_num_threads(threads)
+    torch.set_num_threads(evaluation.threads)
     for dataset in dict.fromkeys(task.dataset for task in chosen):
         at = f"{testsets}: {dataset}"
         rows = everything.filter(dataset=dataset)

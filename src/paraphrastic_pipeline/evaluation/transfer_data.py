@@ -198,7 +198,7 @@ _POLISH: dict[str, _Reader] = {
 _PARTS = {"train": ("train",), "dev": ("dev", "trial"), "test": ("test",)}
 
 
-def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: Path) -> None:
+def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[str | Path]], testsets: Path) -> None:
     """Gather the data of a suite's tasks in one Parquet file.
 
     Columns: `dataset`; `part`, which is train, dev, test or all; `line` in the file; `sentence1`;
@@ -208,14 +208,15 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: 
         suite: the suite.
         files: files by data set. `senteval` has one file, a zip or tar archive of its folder
             `data/downstream`. `polish` has train, dev and test files, told apart by their names.
-        output: the Parquet file.
+        testsets: the Parquet file.
 
     Raises:
         InputError: a damaged archive, a missing file, a bad line.
     """
-    frames = _read_senteval(files[suite][0]) if suite == "senteval" else _read_polish(files)
+    paths = {name: list(map(Path, given)) for name, given in files.items()}
+    frames = _read_senteval(paths[suite][0]) if suite == "senteval" else _read_polish(paths)
     data = pl.concat(list(frames))
-    write_table(output, data.to_arrow())
+    write_table(testsets, data.to_arrow())
 
 
 def _read_senteval(archive: Path) -> Iterator[pl.DataFrame]:

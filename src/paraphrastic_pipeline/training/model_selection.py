@@ -2,7 +2,7 @@
 
 import logging
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from paraphrastic.base.files import atomic_output, read_json
@@ -46,12 +46,15 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     write_csv(output / "sweep.csv", SWEEP, runs)
 
 
-def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
+def tabulate_sweep(sweeps: Sequence[Path], table: Path, *, models: Sequence[str]) -> None:
     """Write the sweeps of all models as one table: `model`, and the columns `SWEEP`.
 
     Args:
         sweeps: the CSV file of `choose_model` for each model, in the order of the rows.
-        output: the CSV file.
+        table: the CSV file.
+        models: the model of each sweep.
     """
-    rows = [{"model": model, **row} for model, path in sweeps.items() for row in read_csv(path)]
-    write_csv(output, ["model", *SWEEP], rows)
+    rows = [
+        {"model": model, **row} for model, path in zip(models, sweeps, strict=True) for row in read_csv(path)
+    ]
+    write_csv(table, ["model", *SWEEP], rows)

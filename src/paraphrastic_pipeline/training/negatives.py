@@ -134,20 +134,20 @@ def _gather(
     return (first + others)[:size], [(first.index(pair), side) for pair, side in asked]
 
 
-def read_pairs(path: str) -> Iterator[Pair]:
+def read_pairs(path: str | Path) -> Iterator[Pair]:
     """Read pairs from a Parquet file (`source`, `target`) or a TSV file's first two columns; `-` is stdin.
 
     Raises:
         InputError: the file cannot be read or lacks a column, or a line has fewer than two columns.
     """
-    if path.endswith(".parquet"):
+    if str(path).endswith(".parquet"):
         with open_parquet(path) as file:
             if missing := {"source", "target"} - set(file.schema_arrow.names):
                 raise InputError(f"{path}: has no column {' and no '.join(map(repr, sorted(missing)))}")
         for block in read_blocks(path, columns=["source", "target"]):
             yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
         return
-    for number, line in enumerate(read_sentences(path), start=1):
+    for number, line in enumerate(read_sentences(str(path)), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
             raise InputError(f"{path}:{number}: does not have two columns")
@@ -155,10 +155,10 @@ def read_pairs(path: str) -> Iterator[Pair]:
 
 
 def tabulate_negatives(
-    model: Path,
-    pairs: str,
-    output: str | Path,
+    pairs: str | Path,
+    table: str | Path,
     *,
+    model: str | Path,
     sentences: Sequence[str] | None,
     megabatch: Sequence[int],
     batch_size: int,
@@ -169,9 +169,9 @@ def tabulate_negatives(
     ruled out; and `cosine`.
 
     Args:
+        pairs: Parquet file of the model's training pairs.
+        table: the CSV file.
         model: the model's folder.
-        pairs: Parquet file of its training pairs.
-        output: the CSV file.
         sentences: sentences to find negatives for; None for the sources of the first pairs.
         megabatch: sizes M, in mini-batches.
         batch_size: pairs per mini-batch.
@@ -179,11 +179,10 @@ def tabulate_negatives(
     Raises:
         InputError: a file is damaged, or the sentences do not fit into the smallest mega-batch.
     """
-    rows = choose_negatives(
-        open_folder(model), read_pairs(pairs), sentences or [], megabatch=megabatch, batch_size=batch_size
-    )
+    read, given = read_pairs(pairs), sentences or []
+    rows = choose_negatives(open_folder(Path(model)), read, given, megabatch=megabatch, batch_size=batch_size)
     write_csv(
-        output, NEGATIVES_COLUMNS, (dict(zip(NEGATIVES_COLUMNS, _cells(row), strict=True)) for row in rows)
+        table, NEGATIVES_COLUMNS, (dict(zip(NEGATIVES_COLUMNS, _cells(row), strict=True)) for row in rows)
     )
 
 

@@ -5,6 +5,7 @@ as an input or params function.
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
@@ -16,7 +17,7 @@ from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.systems import SYSTEM_KINDS
-from paraphrastic_pipeline.workflow.corpora import OfWildcards, Wildcards, folder_files
+from paraphrastic_pipeline.workflow.corpora import Wildcards, folder_files, languages_of
 from paraphrastic_pipeline.workflow.models import Models
 
 
@@ -106,19 +107,32 @@ class Evaluations:
     # Tasks.
 
     def settings(self, wildcards: Wildcards) -> Json:
-        """Return an evaluation's settings: its task or suite, if the rule has several, and common ones."""
-        system, bootstrap = wildcards.system, self.config.evaluation.bootstrap_samples
-        source = "untrained" if system in self.untrained else "measured"
-        named = {key: getattr(wildcards, key) for key in ("suite", "task") if hasattr(wildcards, key)}
-        settings = {
-            **named,
-            "source": source,
-            "bootstrap_samples": bootstrap,
+        """Return the settings that evaluations on all tasks share, also those of parts of a filter study."""
+        return {
+            "source": "untrained" if getattr(wildcards, "system", "") in self.untrained else "measured",
+            "bootstrap_samples": self.config.evaluation.bootstrap_samples,
             "sample": self.config.sample,
         }
-        if "task" in named:
-            settings["tracks"] = self.parts("xling_sts", system) if named["task"] == "xling_sts" else []
+
+    def arguments(self, wildcards: Wildcards) -> Json:
+        """Return the arguments of the task's own function."""
+        task = TASKS[wildcards.task]
+        settings: Json = dict(task.settings)
+        if task.parts:
+            settings[task.parts] = self.evaluated(wildcards.task, wildcards.system)
         return settings
+
+    def task_files(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
+        """Return the test sets of a task, one per part if parts have their own, and the official digests."""
+        task = TASKS[wildcards.task]
+        files: dict[str, str | list[str]] = {"testsets": task.testsets}
+        if task.gold:
+            files["gold"] = task.gold
+        if "{part}" in task.testsets:
+            parts = self.evaluated(wildcards.task, wildcards.system)
+            files = {name: [str(path).format(part=part) for part in parts] for name, path in files.items()}
+        name = Path(task.testsets).relative_to("results/testsets").parts[0].removesuffix(".parquet")
+        return {**files, "official": f"config/published/{name}_digests.json"}
 
     def systems_of(self, task: str) -> list[str]:
         """Return the systems that are evaluated on a task, in the order of the tables' rows."""
@@ -164,16 +178,10 @@ class Evaluations:
 
     def evaluated(self, task: str, system: str) -> list[str]:
         """Return the parts of a task that a system is evaluated on; having none is an `InputError`."""
-        testsets = self.testsets(task)
-        if found := self.parts(task, system):
-            return found
-        raise InputError(f"{system}: knows none of the evaluated languages of {testsets}")
-
-    def part_files(self, task: str, path: str) -> OfWildcards:
-        """Return an input function for one file per evaluated part; `path` has the wildcard of its rule."""
-        return lambda wildcards: [
-            path.format(language=name, pair=name) for name in self.evaluated(task, wildcards.system)
-        ]
+        found = self.parts(task, system)
+        if not found and TASKS[task].parts != "tracks":
+            raise InputError(f"{system}: knows none of the evaluated languages of {self.testsets(task)}")
+        return found
 
     def testsets(self, task: str) -> Any:
         """Return a task's data set, or its data sets by name."""
@@ -183,6 +191,11 @@ class Evaluations:
         return settings.testsets if TASKS[task].parts else as_json(settings)
 
     # Test sets.
+
+    def bucc_file(self, wildcards: Wildcards) -> Json:
+        """Return the languages, members and version of BUCC's archive of the job's pair."""
+        (file,) = self.corpora.described_files(self.testsets("bucc"), languages_of(wildcards.pair))
+        return file
 
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Return the files of a suite of transfer tasks, by data set."""

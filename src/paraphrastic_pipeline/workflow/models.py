@@ -336,8 +336,9 @@ class Models:
     def negatives_settings(self, wildcards: Wildcards) -> Json:
         """Return the settings of the table of negatives, with the size of its model's mini-batches."""
         settings = {key: each for key, each in as_json(self.config.negatives).items() if key != "model"}
-        definition = self.config.definitions[self._study_model("negatives")]
-        return {**settings, "batch_size": definition.training.batch_size}
+        model = self._study_model("negatives")
+        batch_size = self.config.definitions[model].training.batch_size
+        return {**settings, "model": f"results/models/{model}", "batch_size": batch_size}
 
     def inspected_files(self, path: str) -> OfWildcards:
         """Return a function for one file per corpus and pair of languages of the inspected model."""

@@ -43,8 +43,7 @@ _STEPS = {
     "choose models": "evaluate_run choose_model choose_transformer",
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
     "evaluate_part",
-    "prepare test sets": "gather_sentences prepare_sts prepare_tatoeba prepare_bucc prepare_probes "
-    "prepare_transfer",
+    "prepare test sets": "gather_sentences prepare_testsets prepare_tatoeba prepare_bucc prepare_transfer",
     "evaluate": "initialise_model initialise_transformer",
     "measure speed": "measure_speed measure_front",
 }

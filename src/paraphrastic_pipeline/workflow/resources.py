@@ -349,7 +349,7 @@ class Needs:
                 definition, size = models.definition(wildcards), megabytes(input.pairs)
                 return static_embedding_need(definition, settings, size) + self._scores()
             case "evaluate_bucc":
-                entry, size = evaluations.entry(wildcards.system), megabytes(input.sentences)
+                entry, size = evaluations.entry(wildcards.system), megabytes(input.testsets)
                 dimension, seconds = _DIMENSION, 0.0
                 if isinstance(entry, Definition):
                     dimension = vector_dimension(entry.architecture, entry.training.dimension)

@@ -60,9 +60,9 @@ _TEACHER_RATE = 60.0
 # MB that a step writes, whatever it reads.
 _WRITTEN = {
     "train_language_id": 3.3,
-    "prepare_sts": 1.5,
+    "prepare_testsets": 1.5,
     "prepare_transfer": 4.0,
-    "evaluate_sts": 0.3,
+    "evaluate_system": 0.3,
     "evaluate_part": 0.6,
     "plot_training": 0.1,
     "plot_systems": 0.15,

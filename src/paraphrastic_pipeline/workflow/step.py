@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,15 @@ from paraphrastic_pipeline.registry.lock import verify_downloads
 
 # What to do if memory runs out.
 FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
+
+
+def name_of(snakemake: Any) -> str:
+    """Return the name of a step, which is the first part of its log's name in `results/logs`.
+
+    It tells more than the rule, such as `tabulate_results`, which makes many tables.
+    """
+    found = re.match(r"results/logs/(\w+)", snakemake.log[0])
+    return found[1] if found else str(snakemake.rule)
 
 
 @contextmanager
@@ -30,9 +40,9 @@ def step(snakemake: Any) -> Iterator[None]:
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
-    inputs, outputs = list(snakemake.input), list(snakemake.output)
+    name, inputs, outputs = name_of(snakemake), list(snakemake.input), list(snakemake.output)
     record = recorded(
-        snakemake.rule,
+        name,
         inputs=inputs,
         outputs=outputs,
         config=snakemake.config,
@@ -53,4 +63,4 @@ def step(snakemake: Any) -> Iterator[None]:
             logging.exception("failed")
             raise
         logging.error("error: %s", cause)
-        sys.exit(spelled_out(f"error in {snakemake.rule}: {cause}"))
+        sys.exit(spelled_out(f"error in {name}: {cause}"))

@@ -1,6 +1,6 @@
 """A picture of trainings beside each other: their scores over time and over the pairs that they read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ from paraphrastic_pipeline.report.figures.plotting import plain_axes, plot_panel
 _LOOKS = {STATIC_EMBEDDING: ("#d55e00", "s"), PAPER: ("#777777", "D"), OWN: ("#0072b2", "o")}
 
 
-def plot_comparison(curves: Mapping[str, str | Path], outputs: Sequence[str | Path]) -> None:
+def plot_comparison(outputs: Sequence[str | Path], **curves: str | Path) -> None:
     """Plot the scores of each training over the seconds of training, and over the millions of pairs read.
 
     StaticEmbedding has a second, dashed curve over time, which includes the making of its batches. A thin

@@ -1,0 +1,106 @@
+"""Test sets, and their sentences as text."""
+
+from paraphrastic_pipeline.workflow.functions import TESTSETS
+
+
+# STS and the probes, each from one file.
+rule prepare_testsets:
+    input:
+        download=lambda wildcards: corpora.downloads(evaluations.testsets(wildcards.testset))[0],
+    output:
+        testsets="results/testsets/{testset}.parquet",
+    log:
+        "results/logs/prepare_{testset}.log",
+    wildcard_constraints:
+        testset="sts|probes",
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 1
+    resources:
+        **needs("prepare"),
+    params:
+        function=lambda wildcards: TESTSETS[wildcards.testset],
+        settings={},
+        code=lambda wildcards: code_of("prepare", TESTSETS[wildcards.testset]),
+    message:
+        "Prepare the test sets {wildcards.testset}"
+    script:
+        "../workflow/scripts/prepare.py"
+
+
+use rule prepare_testsets as prepare_tatoeba with:
+    input:
+        files=lambda wildcards: corpora.downloads(evaluations.testsets("tatoeba"), (wildcards.language, "en")),
+    output:
+        testset="results/testsets/tatoeba/{language}.parquet",
+    log:
+        "results/logs/prepare_tatoeba/{language}.log",
+    wildcard_constraints:
+        language="[a-z]+",
+    params:
+        function=TESTSETS["tatoeba"],
+        code=code_of("prepare", TESTSETS["tatoeba"]),
+    message:
+        "Prepare Tatoeba's test set in {wildcards.language}"
+
+
+use rule prepare_testsets as prepare_bucc with:
+    input:
+        archive=lambda wildcards: corpora.downloads(
+            evaluations.testsets("bucc"), languages_of(wildcards.pair)
+        )[0],
+    output:
+        sentences="results/testsets/bucc/{pair}.parquet",
+        gold="results/testsets/bucc/{pair}.gold.parquet",
+    log:
+        "results/logs/prepare_bucc/{pair}.log",
+    benchmark:
+        "results/benchmarks/prepare_bucc/{pair}.tsv"
+    params:
+        function=TESTSETS["bucc"],
+        settings=lambda wildcards: {
+            key: evaluations.bucc_file(wildcards)[key] for key in ("languages", "members")
+        },
+        # The time of a file outside the project is no reason to run the step again, but another version is.
+        version=lambda wildcards: evaluations.bucc_file(wildcards)["version"],
+        code=code_of("prepare", TESTSETS["bucc"]),
+    message:
+        "Prepare BUCC's sentences in {wildcards.pair}"
+
+
+use rule prepare_testsets as prepare_transfer with:
+    input:
+        lambda wildcards: sum(evaluations.suite_files(wildcards).values(), []),
+    output:
+        testsets="results/testsets/{suite}.parquet",
+    log:
+        "results/logs/prepare_transfer/{suite}.log",
+    benchmark:
+        "results/benchmarks/prepare_transfer/{suite}.tsv"
+    params:
+        function=TESTSETS["transfer"],
+        settings=lambda wildcards: {"suite": wildcards.suite, "files": evaluations.suite_files(wildcards)},
+        code=code_of("prepare", TESTSETS["transfer"]),
+    message:
+        "Prepare the data of {wildcards.suite}"
+
+
+# With this file, anyone can embed the test sentences with another program.
+rule gather_sentences:
+    input:
+        testsets=evaluations.prepared_testsets,
+    output:
+        sentences="results/testsets/sentences.txt",
+    log:
+        "results/logs/gather_sentences.log",
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 1
+    resources:
+        **needs("prepare"),
+    params:
+        code=code_of("gather_sentences"),
+    message:
+        "Gather the sentences of all test sets"
+    script:
+        "../workflow/scripts/gather_sentences.py"

@@ -1,0 +1,70 @@
+"""The functions behind the rules that make tables, figures, results of tasks and test sets.
+
+Such a rule has the name of what it makes as a wildcard, as in `results/tables/{table}.csv`. The dictionaries
+here and, for tasks, `evaluation.layouts.TASKS` give the function that makes it as `module:function`. Its
+arguments are the rule's named inputs and outputs and its parameter `settings`.
+
+A step imports only the module of its function, and only that module and what it imports count as its code.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_PACKAGE = "paraphrastic_pipeline"
+
+TABLES = {
+    "comparison": "evaluation.comparison:tabulate_comparison",
+    "contamination": "corpus.corpus_tables:tabulate_contamination",
+    "corpora": "corpus.corpus_tables:tabulate_corpora",
+    "dataset_differences": "evaluation.studies:tabulate_differences",
+    "filter_study": "evaluation.studies:tabulate_filter_study",
+    "front": "evaluation.front:tabulate_front",
+    "funnel": "corpus.corpus_tables:tabulate_funnel",
+    "language_choice": "evaluation.language_choice:tabulate_language_choice",
+    "negatives": "training.negatives:tabulate_negatives",
+    "speed": "evaluation.speed:tabulate_speed",
+    "studies": "evaluation.studies:tabulate_studies",
+    "sweep": "training.model_selection:tabulate_sweep",
+}
+FIGURES = {
+    "comparison": "report.figures.comparison:plot_comparison",
+    "filter_study": "report.figures.studies:plot_filter_study",
+    "front": "report.figures.front:plot_front",
+    "funnel": "report.figures.funnel:plot_funnel",
+    "language_choice": "report.figures.studies:plot_language_choice",
+    "map": "report.figures.map:plot_map",
+    "speed": "report.figures.systems:plot_speed",
+    "sweep": "report.figures.training:plot_sweep",
+    # Figures of all tables of systems, and of all trainings.
+    "systems": "report.figures.systems:plot_systems",
+    "training": "report.figures.training:plot_training",
+}
+TESTSETS = {
+    "sts": "evaluation.sts_data:prepare_sts",
+    "probes": "evaluation.probes:prepare_probes",
+    "tatoeba": "evaluation.bitext_data:prepare_tatoeba",
+    "bucc": "evaluation.bitext_data:prepare_bucc",
+    # The test sets of all suites of transfer tasks.
+    "transfer": "evaluation.transfer_data:prepare_transfer",
+}
+
+
+def module_of(function: str) -> str:
+    """Return the full name of the module of a function that is written as `module:function`."""
+    return f"{_PACKAGE}.{function.partition(':')[0]}"
+
+
+def function_of(function: str) -> Callable[..., None]:
+    """Import a function that is written as `module:function`."""
+    found: Callable[..., None] = getattr(import_module(module_of(function)), function.partition(":")[2])
+    return found
+
+
+def paths(files: Mapping[str, str | Iterable[str]]) -> dict[str, Any]:
+    """Return a rule's named inputs or outputs as paths: one, or a list if the rule names a list."""
+    return {
+        name: Path(value) if isinstance(value, str) else list(map(Path, value))
+        for name, value in files.items()
+    }
