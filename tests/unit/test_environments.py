@@ -81,7 +81,7 @@ def rules() -> dict[str, Rule]:
             environment = re.search(r'conda:\s+"\.\./envs/(\w+)\.yaml"', block)
             named = re.findall(r'(?:function=|lambda wildcards: )([A-Z]+)\[(?:"(\w+)")?', block)
             # A wildcard stands for all names that no other rule has for itself.
-            own = set(re.findall(r'function=[A-Z]+\["(\w+)"', text)) - {"sts"}
+            own = set(re.findall(r'function=[A-Z]+\["(\w+)"', text))
             modules = {
                 module_of(function)
                 for table, single in named

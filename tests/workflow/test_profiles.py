@@ -182,6 +182,14 @@ def test_the_code_of_a_rule_is_that_of_its_script(block: str) -> None:
         assert named == [script[1]]
 
 
+def test_the_code_of_a_rule_has_the_function_that_it_calls() -> None:
+    text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    called = re.findall(r"^        function=(.+),$", text, re.M)
+    versions = re.findall(r'^        code=(lambda wildcards: )?code_of\("\w+", ([A-Z].+)\),$', text, re.M)
+    assert len(called) > 10
+    assert called == ["".join(version) for version in versions]
+
+
 def test_every_need_is_some_rules() -> None:
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
     asked = set().union(*map(steps_of, re.findall(r'needs\("([a-z_{}]+)"', text)))

@@ -168,6 +168,32 @@ def test_code_is_run_again_when_it_changes_and_not_when_its_docstring_does(
     assert rules.isdisjoint({"download_file", "extract_corpus", "score_pairs"})
 
 
+@pytest.mark.parametrize(
+    ("file", "function", "expected"),
+    [
+        ("report/figures/funnel.py", "plot_funnel", {"Plot funnel"}),
+        ("evaluation/bitext.py", "evaluate_tatoeba", {"Evaluate . on tatoeba", "Tabulate tatoeba"}),
+        (
+            "evaluation/studies.py",
+            "tabulate_studies",
+            {
+                *("Tabulate studies", "Tabulate filter_study", "Plot filter_study"),
+                "Tabulate how systems differ from data set to data set",
+            },
+        ),
+    ],
+)
+def test_changed_code_of_one_function_makes_what_it_made_again(
+    finished: Path, edit: Edit, file: str, function: str, expected: set[str]
+) -> None:
+    definition = f"def {function}("
+    edit(finished / "src/paraphrastic_pipeline" / file, definition, f"EXTRA = 1\n\n\n{definition}")
+    messages = planned(finished, "paper_tables").messages
+    made = {re.sub(r"^Evaluate \S+", "Evaluate .", message) for message in messages}
+    # The rest follows from these: what is drawn from a table of systems, written and rendered.
+    assert {each for each in made if not re.match("Render|Write|Plot the systems", each)} == expected
+
+
 @pytest.mark.parametrize("target_first", [True, False])
 def test_forcing_one_model_trains_that_one_only(finished_once: Path, target_first: bool) -> None:
     words = ["results/models/fr/model.safetensors", "--forcerun", "train_model"]

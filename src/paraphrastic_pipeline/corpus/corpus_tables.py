@@ -30,11 +30,7 @@ ModelCorpus = tuple[str, str]
 
 
 def tabulate_contamination(
-    counts: Sequence[str | Path],
-    table: str | Path,
-    *,
-    corpora: Sequence[ModelCorpus],
-    drop: Sequence[str],
+    counts: Sequence[Path], table: Path, *, corpora: Sequence[ModelCorpus], drop: Sequence[str]
 ) -> None:
     """Write how many pairs of each model and corpus occur in each test set, and in any of them (`all`).
 
@@ -59,14 +55,14 @@ def tabulate_contamination(
 
 
 def tabulate_corpora(
-    statistics: Sequence[str | Path],
-    samples: Sequence[str | Path],
-    merged: Sequence[str | Path],
-    table: str | Path,
+    statistics: Sequence[Path],
+    samples: Sequence[Path],
+    merged: Sequence[Path],
+    table: Path,
     *,
     corpora: Sequence[ModelCorpus],
     models: Sequence[str],
-    documents: Sequence[str | Path] = (),
+    documents: Sequence[Path] = (),
     languages: Sequence[str] = (),
     max_bytes: int = _MAX_BYTES,
 ) -> None:
@@ -121,21 +117,19 @@ def tabulate_corpora(
     write_csv(table, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
 
 
-def _of_model(
-    model: str, corpora: Sequence[ModelCorpus], files: Sequence[str | Path]
-) -> list[tuple[str, str | Path]]:
+def _of_model(model: str, corpora: Sequence[ModelCorpus], files: Sequence[Path]) -> list[tuple[str, Path]]:
     """The corpora of a model, each with its file."""
     return [(corpus, path) for (name, corpus), path in zip(corpora, files, strict=True) if name == model]
 
 
 def _word_statistics(
-    statistics: Mapping[str | Path, Any],
-    samples: Mapping[str | Path, str | Path],
-    documents: Sequence[tuple[str, str | Path]],
+    statistics: Mapping[Path, Any],
+    samples: Mapping[Path, Path],
+    documents: Sequence[tuple[str, Path]],
     max_bytes: int,
 ) -> dict[str, WordStatistics]:
     """Word statistics by language; both arguments, and the samples inside, are keyed by statistics file."""
-    texts: dict[str, dict[str | Path, list[str]]] = {}
+    texts: dict[str, dict[Path, list[str]]] = {}
     for path, sample in samples.items():
         for language, side in statistics[path]["sides"].items():
             blocks = read_blocks(sample, columns=[side["side"]])
@@ -149,7 +143,7 @@ def _word_statistics(
     return found
 
 
-def _read_documents(path: str | Path, max_bytes: int) -> Iterator[list[str]]:
+def _read_documents(path: Path, max_bytes: int) -> Iterator[list[str]]:
     """Batches of the lines that are not blank."""
     with open_stream(path, max_bytes=max_bytes) as stream:
         for batch in read_batches(stream, str(path), _DOCUMENTS):
@@ -158,10 +152,10 @@ def _read_documents(path: str | Path, max_bytes: int) -> Iterator[list[str]]:
 
 
 def tabulate_funnel(
-    selected: Sequence[str | Path],
-    merged: Sequence[str | Path],
-    funnel: str | Path,
-    overlap: str | Path,
+    selected: Sequence[Path],
+    merged: Sequence[Path],
+    funnel: Path,
+    overlap: Path,
     *,
     corpora: Sequence[ModelCorpus],
     models: Sequence[str],

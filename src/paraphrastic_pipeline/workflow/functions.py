@@ -7,12 +7,10 @@ arguments are the rule's named inputs and outputs and its parameter `settings`.
 A step imports only the module of its function, and only that module and what it imports count as its code.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-_PACKAGE = "paraphrastic_pipeline"
 
 TABLES = {
     "comparison": "evaluation.comparison:tabulate_comparison",
@@ -53,18 +51,15 @@ TESTSETS = {
 
 def module_of(function: str) -> str:
     """Return the full name of the module of a function that is written as `module:function`."""
-    return f"{_PACKAGE}.{function.partition(':')[0]}"
+    return f"paraphrastic_pipeline.{function.partition(':')[0]}"
 
 
-def function_of(function: str) -> Callable[..., None]:
+def function_of(function: str) -> Any:
     """Import a function that is written as `module:function`."""
-    found: Callable[..., None] = getattr(import_module(module_of(function)), function.partition(":")[2])
-    return found
+    return getattr(import_module(module_of(function)), function.partition(":")[2])
 
 
 def paths(files: Mapping[str, str | Iterable[str]]) -> dict[str, Any]:
     """Return a rule's named inputs or outputs as paths: one, or a list if the rule names a list."""
-    return {
-        name: Path(value) if isinstance(value, str) else list(map(Path, value))
-        for name, value in files.items()
-    }
+    items = files.items()
+    return {name: Path(given) if isinstance(given, str) else list(map(Path, given)) for name, given in items}

@@ -13,9 +13,7 @@ from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.studies import seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
-
-# The tables, besides those of systems, that are drawn.
-_PLOTTED = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed", "front")
+from paraphrastic_pipeline.workflow.functions import FIGURES
 
 
 def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
@@ -53,7 +51,8 @@ class Results:
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
         # All figures; the map has no table of its own.
-        plotted = {name: others[name] for name in _PLOTTED} | {"map": config.inspection.model is not None}
+        drawn = {**others, "map": config.inspection.model is not None}
+        plotted = {name: is_made for name, is_made in drawn.items() if name in FIGURES}
         self.figures = [
             *self.system_tables,
             *(figure for figure, is_made in plotted.items() if is_made),
