@@ -180,8 +180,8 @@ def test_tensors_of_other_kinds_are_one_line(
         (lambda o: {"args": namespace(o, dim=10**400)}, "args.dim is too large"),
         (lambda o: {"args": namespace(o, dim="24")}, "but vocab has 36 pieces and args.dim is '24'"),
         (lambda o: {"args": namespace(o, ngrams="x" * 999)}, "is a model of character 'xxx"),
-        (lambda o: {"args": namespace(o, dropout=-5)}, "training.dropout: is -5; a number from 0 to 1 is"),
-        (lambda o: {"epoch": -1}, "training.epochs: is -1; a number from 0 to"),
+        (lambda o: {"args": namespace(o, dropout=-5)}, "training.dropout: -5 is less than the minimum of 0"),
+        (lambda o: {"epoch": -1}, "training.epochs: -1 is less than the minimum of 0"),
     ],
 )  # fmt: skip
 def test_what_would_fill_the_memory_or_a_message_is_one_line(

@@ -44,7 +44,7 @@ def test_a_terminal_shows_phases_and_a_log_all_steps(tmp_path: Path) -> None:
         picture = before.rstrip("\n").split("\n")
         assert int(height) <= len(picture)
     (log,) = (folder / ".snakemake/log").glob("*.log")
-    assert "Prepare the STS test sets" in log.read_text()
+    assert "Prepare the test sets sts" in log.read_text()
     assert "\x1b" not in log.read_text()
 
 
@@ -62,7 +62,7 @@ def test_without_a_terminal_the_output_is_snakemakes(tmp_path: Path) -> None:
     folder = copy_pipeline(tmp_path / "pipeline")
     run = snakemake(folder, "results/testsets/sts.parquet")
     assert run.returncode == 0, run.stdout
-    assert "Prepare the STS test sets" in run.stdout
+    assert "Prepare the test sets sts" in run.stdout
     assert "2 of 2 steps (100%) done" in run.stdout
     assert "\x1b" not in run.stdout
     assert "█" not in run.stdout
