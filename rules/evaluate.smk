@@ -56,11 +56,11 @@ rule evaluate_system:
         evaluation=evaluations.settings,
         function=lambda wildcards: TASKS[wildcards.task].function,
         settings=evaluations.arguments,
-        code=lambda wildcards: code_of("evaluate", TASKS[wildcards.task].function),
+        code=lambda wildcards: code_of("evaluate_system", TASKS[wildcards.task].function),
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
     script:
-        "../workflow/scripts/evaluate.py"
+        "../workflow/scripts/evaluate_system.py"
 
 
 # Long evaluations are rules of their own, since a profile can put short ones of a model into one job.

@@ -32,11 +32,11 @@ rule plot_figure:
     params:
         function=lambda wildcards: FIGURES[wildcards.figure],
         settings={},
-        code=lambda wildcards: code_of("plot", FIGURES[wildcards.figure]),
+        code=lambda wildcards: code_of("plot_figure", FIGURES[wildcards.figure]),
     message:
         "Plot {wildcards.figure}"
     script:
-        "../workflow/scripts/plot.py"
+        "../workflow/scripts/plot_figure.py"
 
 
 use rule plot_figure as plot_systems with:
@@ -52,7 +52,7 @@ use rule plot_figure as plot_systems with:
     params:
         function=FIGURES["systems"],
         settings=lambda wildcards: {"title": CAPTIONS[wildcards.table]},
-        code=code_of("plot", FIGURES["systems"]),
+        code=code_of("plot_figure", FIGURES["systems"]),
     message:
         "Plot the systems of {wildcards.table}"
 
@@ -68,6 +68,6 @@ use rule plot_figure as plot_training with:
     params:
         function=FIGURES["training"],
         settings=lambda wildcards: {"title": f"{wildcards.model}, {wildcards.run}"},
-        code=code_of("plot", FIGURES["training"]),
+        code=code_of("plot_figure", FIGURES["training"]),
     message:
         "Plot the loss and the scores of {wildcards.model}, {wildcards.run}"

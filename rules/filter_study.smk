@@ -136,6 +136,6 @@ use rule evaluate_system as evaluate_part with:
         system=lambda wildcards, input: str(Path(input[0]).parent),
         function=TASKS["sts"].function,
         settings={},
-        code=code_of("evaluate", TASKS["sts"].function),
+        code=code_of("evaluate_system", TASKS["sts"].function),
     message:
         "Evaluate part {wildcards.part} of {wildcards.model} by {wildcards.measure} on STS"

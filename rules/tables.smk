@@ -51,11 +51,11 @@ rule tabulate_results:
     params:
         function=lambda wildcards: TABLES[wildcards.table],
         settings=entry_of(TABLE_SETTINGS, "table"),
-        code=lambda wildcards: code_of("tabulate", TABLES[wildcards.table]),
+        code=lambda wildcards: code_of("tabulate_results", TABLES[wildcards.table]),
     message:
         "Tabulate {wildcards.table}"
     script:
-        "../workflow/scripts/tabulate.py"
+        "../workflow/scripts/tabulate_results.py"
 
 
 # Tables with further files, or that need other packages or resources.
@@ -71,7 +71,7 @@ use rule tabulate_results as tabulate_contamination with:
     params:
         function=TABLES["contamination"],
         settings={"corpora": models.model_corpora, "drop": models.dropped_kinds},
-        code=code_of("tabulate", TABLES["contamination"]),
+        code=code_of("tabulate_results", TABLES["contamination"]),
     message:
         "Tabulate contamination"
 
@@ -100,7 +100,7 @@ use rule tabulate_results as tabulate_corpora with:
             "languages": corpora.languages_of_files(settings.statistics.idf),
             "max_bytes": settings.max_member_bytes,
         },
-        code=code_of("tabulate", TABLES["corpora"]),
+        code=code_of("tabulate_results", TABLES["corpora"]),
     message:
         "Tabulate the corpora"
 
@@ -117,7 +117,7 @@ use rule tabulate_results as tabulate_differences with:
     params:
         function=TABLES["dataset_differences"],
         settings={},
-        code=code_of("tabulate", TABLES["dataset_differences"]),
+        code=code_of("tabulate_results", TABLES["dataset_differences"]),
     message:
         "Tabulate how systems differ from data set to data set"
 
@@ -136,7 +136,7 @@ use rule tabulate_results as tabulate_funnel with:
     params:
         function=TABLES["funnel"],
         settings={"corpora": models.model_corpora, "models": models.table_models},
-        code=code_of("tabulate", TABLES["funnel"]),
+        code=code_of("tabulate_results", TABLES["funnel"]),
     message:
         "Tabulate the filter funnel"
 
@@ -161,7 +161,7 @@ use rule tabulate_results as tabulate_language_choice with:
             "bootstrap_samples": settings.evaluation.bootstrap_samples,
             "max_bytes": settings.max_member_bytes,
         },
-        code=code_of("tabulate", TABLES["language_choice"]),
+        code=code_of("tabulate_results", TABLES["language_choice"]),
     message:
         "Tabulate the study of languages"
 
@@ -183,7 +183,7 @@ use rule tabulate_results as tabulate_negatives with:
     params:
         function=TABLES["negatives"],
         settings=models.negatives_settings,
-        code=code_of("tabulate", TABLES["negatives"]),
+        code=code_of("tabulate_results", TABLES["negatives"]),
     message:
         "Tabulate the negatives of a model"
 

@@ -21,11 +21,11 @@ rule prepare_testsets:
     params:
         function=lambda wildcards: TESTSETS[wildcards.testset],
         settings={},
-        code=lambda wildcards: code_of("prepare", TESTSETS[wildcards.testset]),
+        code=lambda wildcards: code_of("prepare_testsets", TESTSETS[wildcards.testset]),
     message:
         "Prepare the test sets {wildcards.testset}"
     script:
-        "../workflow/scripts/prepare.py"
+        "../workflow/scripts/prepare_testsets.py"
 
 
 use rule prepare_testsets as prepare_tatoeba with:
@@ -39,7 +39,7 @@ use rule prepare_testsets as prepare_tatoeba with:
         language="[a-z]+",
     params:
         function=TESTSETS["tatoeba"],
-        code=code_of("prepare", TESTSETS["tatoeba"]),
+        code=code_of("prepare_testsets", TESTSETS["tatoeba"]),
     message:
         "Prepare Tatoeba's test set in {wildcards.language}"
 
@@ -63,7 +63,7 @@ use rule prepare_testsets as prepare_bucc with:
         },
         # The time of a file outside the project is no reason to run the step again, but another version is.
         version=lambda wildcards: evaluations.bucc_file(wildcards)["version"],
-        code=code_of("prepare", TESTSETS["bucc"]),
+        code=code_of("prepare_testsets", TESTSETS["bucc"]),
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
 
@@ -80,7 +80,7 @@ use rule prepare_testsets as prepare_transfer with:
     params:
         function=TESTSETS["transfer"],
         settings=lambda wildcards: {"suite": wildcards.suite, "files": evaluations.suite_files(wildcards)},
-        code=code_of("prepare", TESTSETS["transfer"]),
+        code=code_of("prepare_testsets", TESTSETS["transfer"]),
     message:
         "Prepare the data of {wildcards.suite}"
 

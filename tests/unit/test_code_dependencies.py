@@ -73,12 +73,12 @@ def test_what_runs_in_a_process_of_its_own_counts() -> None:
 
 def test_another_transfer_task_evaluates_no_sts_again() -> None:
     function = module_of(TASKS["sts"].function)
-    found = {file.stem for file in modules_of(function, script=SCRIPTS / "evaluate.py")}
+    found = {file.stem for file in modules_of(function, script=SCRIPTS / "evaluate_system.py")}
     assert "sts" in found
     assert "transfer_data" not in found
 
 
-@pytest.mark.parametrize("script", ["tabulate", "plot", "prepare"])
+@pytest.mark.parametrize("script", ["tabulate_results", "plot_figure", "prepare_testsets"])
 def test_another_table_or_figure_makes_none_again(script: str) -> None:
     assert not modules_of(script=SCRIPTS / f"{script}.py")
 

@@ -98,7 +98,7 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
 def test_a_failed_job_comes_again_with_more_memory(
     pipeline: Path, queue: dict[str, str], profile: str
 ) -> None:
-    script = pipeline / "workflow/scripts/prepare.py"
+    script = pipeline / "workflow/scripts/prepare_testsets.py"
     text = script.read_text()
     script.write_text(f"import sys\nsnakemake.resources.mem_mb > 700 or sys.exit('too little')\n{text}")
     run = run_in(pipeline, queue, profile)
