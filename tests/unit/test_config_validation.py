@@ -115,6 +115,7 @@ from paraphrastic.base.errors import InputError
             {"testsets": "bucc2018", "pairs": "de-en"},
             "is not a list or null; write [de-en]",
         ),
+        ("training.coarser", 500, "training.coarser: 500 is not a list; write [500]"),
         ("models", ["en", "it"], "models: 'it' is not described under definitions; there are en, de, es, fr"),
         ("models", "en", "models: 'en' is not a list"),
         ("language_id", "lid175", "language_id: 'lid175' is not in the registry of data sets; did you mean"),

@@ -135,7 +135,7 @@ def _hint(value: Any, types: Collection[Any], key: str) -> str:
         return f"; write {point}, with a decimal point"
     if key.endswith("languages") and isinstance(value, str) and (pair := _PAIR.fullmatch(value)):
         return f"; write [{pair[1]}, {pair[2]}]"
-    is_list = any(get_origin(each) is list for each in types)
+    is_list = any(get_origin(each) in (list, Sequence) for each in types)
     return f"; write [{value}]" if is_list else ""
 
 
