@@ -35,8 +35,8 @@ from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import SentenceEncoder, cosines
+from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
-from paraphrastic_pipeline.evaluation.correlation import pearson
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.configuration import Configuration

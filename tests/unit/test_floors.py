@@ -15,7 +15,7 @@ SOURCES = ROOT / "src"
 # other, and the library never imports the pipeline.
 LIBRARY, PIPELINE = "paraphrastic", "paraphrastic_pipeline"
 FLOORS = {
-    LIBRARY: [{"base"}, {"model"}, {"neighbours", "systems"}, {"interop"}, {"cli"}],
+    LIBRARY: [{"base"}, {"model"}, {"neighbours", "systems"}, {"quality"}, {"interop"}, {"cli"}],
     PIPELINE: [
         {"base"},
         {"registry"},

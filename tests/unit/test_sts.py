@@ -14,9 +14,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS
 from paraphrastic.model.architecture import encoder_name
 from paraphrastic.model.encoder import cosines
+from paraphrastic.quality.correlation import pearson, spearman
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.evaluation import sts
-from paraphrastic_pipeline.evaluation.correlation import pearson, spearman
 from paraphrastic_pipeline.evaluation.development import development_score
 from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
 from paraphrastic_pipeline.evaluation.results import Evaluation

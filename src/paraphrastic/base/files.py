@@ -177,12 +177,17 @@ def sha256(path: str | Path) -> str:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as readable JSON; NaN and infinity raise a `ValueError`."""
+    """Write `value` as `json_text` has it."""
     with atomic_output(path) as temporary:
-        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-        if _SURROGATES.search(text):
-            text = json.dumps(value, indent=2)
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(json_text(value), encoding="utf-8")
+
+
+def json_text(value: Any) -> str:
+    """`value` as readable JSON with a newline at its end; NaN and infinity raise a `ValueError`."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    if _SURROGATES.search(text):
+        text = json.dumps(value, indent=2)
+    return text + "\n"
 
 
 def is_plain_name(name: str) -> bool:

@@ -12,14 +12,14 @@ from typing import Any, NoReturn
 
 from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, on_one_line
 from paraphrastic.base.streams import prepare_streams
-from paraphrastic.cli import models, sentences
+from paraphrastic.cli import models, quality, sentences
 from paraphrastic.cli.plugins import plugins
 
 # By what people want to do, in the order of `--help`. The commands of plugins follow.
 COMMANDS = {
     "use a model": (
         *(sentences.embed, sentences.score, sentences.search, sentences.dedup, sentences.mine),
-        *(models.models, models.demo, models.export, models.import_checkpoint),
+        *(quality.evaluate, models.models, models.demo, models.export, models.import_checkpoint),
     ),
 }
 _BEGIN = """\

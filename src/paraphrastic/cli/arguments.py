@@ -103,13 +103,14 @@ def counted(name: str, help: str, default: int | None = None) -> Argument:
     return argument(name, type=count, default=default, metavar="N", help=help)
 
 
-def min_score(what: str) -> Argument:
-    """`--min-score`."""
+def min_score(what: str, *, of_files: bool = False) -> Argument:
+    """`--min-score`, which with `of_files` may also be a file of `evaluate`."""
+    file = "; a file that `evaluate` wrote has one" if of_files else ""
     return argument(
         "--min-score",
-        type=number,
+        type=number_or_file if of_files else number,
         metavar="T",
-        help=f"leave out {what} with a lower score (default: keep all)",
+        help=f"leave out {what} with a lower score{file} (default: keep all)",
     )
 
 
@@ -189,6 +190,11 @@ def number(text: str) -> float:
         return read_number(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def number_or_file(text: str) -> float | Path:
+    """A number, or a file that exists."""
+    return Path(text) if Path(text).is_file() else number(text)
 
 
 LANGUAGE = argument(

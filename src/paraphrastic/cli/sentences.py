@@ -103,24 +103,30 @@ model made is refused.
     cli.lines(holds="sentences to search for, one per line", dest="queries"),
     cli.output("TSV file to write; - for standard output"),
     cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
-    cli.min_score("rows"),
+    cli.min_score("rows", of_files=True),
     cli.LANGUAGE,
     cli.flag("--faiss", "search with FAISS, which finds the same rows", dest="with_faiss"),
     cli.THREADS,
 )
-def search(model: str | None, language: str | None, threads: int, **options: Any) -> None:
+def search(
+    model: str | None, language: str | None, min_score: float | Path | None, threads: int, **options: Any
+) -> None:
     """Write the rows of a saved matrix that are nearest to sentences."""
     from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.search_files import search_files
+    from paraphrastic.quality.thresholds import read_threshold
     from paraphrastic.systems.open import open_system
 
     folder = choose_folder(model, [language])
     system = open_system(folder, threads=threads)
+    if isinstance(min_score, Path):
+        min_score = read_threshold(min_score, system)
     with cli.progress() as progress:
         search_files(
             system,
             language=language,
             model=model or Path(folder).name,
+            min_score=min_score,
             **options,
             threads=threads,
             progress=progress,
@@ -147,24 +153,32 @@ that a spreadsheet would take for a formula.
     cli.output("file for the lines that are kept; - for standard output"),
     cli.argument(
         "--threshold",
-        type=cli.number,
+        type=cli.number_or_file,
         default=0.9,
         metavar="T",
-        help="lowest cosine of near duplicates, above 0 and at most 1 (default: 0.9)",
+        help="lowest cosine of near duplicates, above 0 and at most 1; a file that `evaluate` wrote has one "
+        "(default: 0.9)",
     ),
     cli.file("--report", "TSV file for the lines that are left out"),
     cli.LANGUAGE,
     cli.THREADS,
 )
-def dedup(model: str | None, language: str | None, threads: int, **options: Any) -> None:
+def dedup(
+    model: str | None, language: str | None, threshold: float | Path, threads: int, **options: Any
+) -> None:
     """Write a file without its near duplicates in meaning."""
     from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.dedup_files import dedup_file
+    from paraphrastic.quality.thresholds import read_threshold
     from paraphrastic.systems.open import open_system
 
     system = open_system(choose_folder(model, [language]), threads=threads)
+    if isinstance(threshold, Path):
+        threshold = read_threshold(threshold, system)
     with cli.progress() as progress:
-        kept, dropped = dedup_file(system, language=language, **options, threads=threads, progress=progress)
+        kept, dropped = dedup_file(
+            system, threshold=threshold, language=language, **options, threads=threads, progress=progress
+        )
     cli.note(f"lines kept: {kept}, left out: {dropped}")
 
 

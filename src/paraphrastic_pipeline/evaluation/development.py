@@ -12,7 +12,7 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
-from paraphrastic_pipeline.evaluation.correlation import pearson
+from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.evaluation.tasks import DEVELOPMENT, YEARS
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 

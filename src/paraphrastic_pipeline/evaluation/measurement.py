@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
-from paraphrastic_pipeline.evaluation.correlation import (
+from paraphrastic.quality.correlation import (
     pearson,
     places,
     ranked,

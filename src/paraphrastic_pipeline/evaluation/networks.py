@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from paraphrastic.base.arrays import Float32, Float64, Int64
-from paraphrastic_pipeline.evaluation.correlation import pearson
+from paraphrastic.quality.correlation import pearson
 
 # Features of rows, [n, d], and the scores or classes to predict from them, [n].
 Labelled = tuple[Float32, Float64]

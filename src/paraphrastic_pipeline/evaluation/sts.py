@@ -11,7 +11,7 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import cosines
-from paraphrastic_pipeline.evaluation.correlation import MIN_PAIRS
+from paraphrastic.quality.correlation import MIN_PAIRS
 from paraphrastic_pipeline.evaluation.measurement import Measurement, correlations, mean_of
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.tasks import (

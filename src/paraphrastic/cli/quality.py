@@ -1,0 +1,90 @@
+"""`paraphrastic evaluate`: how good models are on pairs of one's own."""
+
+from paraphrastic.cli import arguments as cli
+
+
+@cli.command(
+    "measure how good models are on your own pairs",
+    "Measure how good one or more models are on a file of pairs: how often the nearest sentence is the\n"
+    "partner or, with labels, how well cosines agree with them. It also says which threshold to use.",
+    """\
+examples:
+  paraphrastic evaluate --model en-de-es-fr --languages de-en --pairs pairs.tsv
+  paraphrastic evaluate --model en hf://sentence-transformers/all-MiniLM-L6-v2 --pairs questions.tsv \\
+      --labels --output quality.json
+  paraphrastic search --model en --min-score quality.json --index vectors.npy --input - --output -
+
+A line of the pairs has two sentences with a tab between them and, with --labels, a label after another tab: 1
+if they mean the same and 0 if not, or how similar they are. A model can be a folder, the name of one that
+comes with the package, a name on the Hugging Face Hub, or KIND=PLACE with a kind of `systems:` in a
+configuration, such as model2vec=FOLDER. The threshold in the file that --output writes is for the model that
+it was found with: `search --min-score` and `dedup --threshold` take the file.
+""",
+    cli.several("--model", "MODEL", "models to measure on the same pairs (default: en, or en-de-es-fr if a "
+                "language is named that en does not know)"),
+    cli.lines("--pairs", "TSV file with two columns, or three with --labels"),
+    cli.argument(
+        "--labels",
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="FILE",
+        help="the third column has labels or, if a file is named, that has one on each line",
+    ),
+    cli.argument("--output", metavar="FILE", help="JSON file for all figures; - for standard output"),
+    cli.languages("columns", default=(None, None)),
+    cli.argument(
+        "--precision",
+        type=cli.number,
+        metavar="P",
+        help="choose the lowest threshold whose precision is at least P, such as 0.95 (default: the "
+        "threshold with the highest F1)",
+    ),
+    cli.counted("--most", "pairs to use at most, drawn at random (default: 10000)", 10000),
+    cli.THREADS,
+)  # fmt: skip
+def evaluate(
+    model: list[str],
+    source: str,
+    labels: str | bool,
+    output: str | None,
+    languages: tuple[str | None, str | None],
+    precision: float | None,
+    most: int,
+    threads: int,
+) -> None:
+    """Print how good models are on the pairs of a file."""
+    from contextlib import nullcontext
+
+    from paraphrastic.base.errors import InputError
+    from paraphrastic.base.files import json_text
+    from paraphrastic.model.embed_files import text_output
+    from paraphrastic.model.folder import choose_folder
+    from paraphrastic.quality.evaluate_files import about, described, evaluate_pairs, open_place, read_pairs
+    from paraphrastic.systems.open import open_system
+
+    if precision is not None and not 0 < precision <= 1:
+        raise InputError(f"a precision of {precision:.12g} is not above 0 and at most 1")
+    # The output is opened first: if it cannot be written, that is reported before any work is lost.
+    with text_output(output) if output else nullcontext() as file:
+        pairs = read_pairs(source, labels=labels, most=most)
+        results = []
+        names: list[str | None] = [*model] or [None]
+        for name in names:
+            place = name and open_place(name)
+            folder = place if isinstance(place, dict) else choose_folder(place, languages)
+            results.append(
+                evaluate_pairs(
+                    open_system(folder, threads=threads),
+                    pairs,
+                    model=name or str(folder),
+                    languages=languages,
+                    precision=precision,
+                    threads=threads,
+                )
+            )
+            if output != "-":
+                for line in described(results[-1], pairs):
+                    cli.say(line)
+        if file:
+            file.write(json_text({**about(pairs), "models": results}))

@@ -1,0 +1,1 @@
+"""How good a system is on pairs of one's own: retrieval, labels, and thresholds for cosines."""

@@ -1,0 +1,124 @@
+"""Retrieval of partners: how often the sentence that is nearest to another one is its partner."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paraphrastic.base.arrays import Bool, Float64, Int64
+from paraphrastic.model.system import System
+from paraphrastic.neighbours.bitext import embed_entries, unify
+from paraphrastic.neighbours.kernels import Entries
+from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
+
+# Partners are looked for among so many nearest sentences.
+NEAREST = 10
+# The normal distribution's bound of a two-sided 95 % interval.
+_Z = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What the sentences on one side of n pairs find among candidates on the other side.
+
+    Attributes:
+        candidates: the different sentences that could be found.
+        found: indices of each sentence's nearest candidates, nearest first, int64 [n, k].
+        cosines: their cosines, [n, k].
+        right: whether each of them is a partner of the sentence, in any of the pairs, [n, k].
+    """
+
+    candidates: Sequence[str]
+    found: Int64
+    cosines: Float64
+    right: Bool
+
+    @property
+    def hits(self) -> Bool:
+        """Whether the nearest candidate is a partner, [n]."""
+        hits: Bool = self.right[:, 0]
+        return hits
+
+    @property
+    def hits_among_nearest(self) -> Bool:
+        """Whether a partner is among the `NEAREST` nearest candidates, [n]."""
+        hits: Bool = np.any(self.right, axis=1)
+        return hits
+
+
+class PairVectors:
+    """The vectors of the different sentences on both sides of pairs, and of more sentences to choose from.
+
+    Args:
+        system: the system.
+        pairs: sources and targets of the pairs, each with n sentences, at least one.
+        languages: languages of the sides, for a system that asks for them.
+        name: what error messages call the pairs.
+        others: more sentences of each side, among which partners can be hidden.
+
+    Raises:
+        InputError: a vector is not finite.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        pairs: tuple[Sequence[str], Sequence[str]],
+        languages: Sequence[str | None] = (None, None),
+        *,
+        name: str,
+        others: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    ) -> None:
+        self.texts: list[list[str]] = []
+        self._own: list[int] = []
+        self._rows: list[Int64] = []
+        self._entries: list[Entries] = []
+        for side, more, language in zip(pairs, others, languages, strict=True):
+            texts, indices = unify([*side, *more])
+            self.texts.append(texts)
+            self._rows.append(indices[: len(side)])
+            self._own.append(int(indices[: len(side)].max()) + 1)
+            self._entries.append(embed_entries(system, texts, language, name=name))
+        self._pairs = set(zip(*(rows.tolist() for rows in self._rows), strict=True))
+
+    def cosines(self) -> Float64:
+        """The cosine of each pair, [n]; 0 if a sentence has no vector."""
+        sides = zip(self._entries, self._rows, strict=True)
+        x, y = (entries[rows].astype(np.float64) for entries, rows in sides)
+        lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+        return np.divide(np.vecdot(x, y), lengths, out=np.zeros(len(x)), where=lengths > 0)
+
+    def retrieve(self, *, among_others: bool = False, threads: int = 1) -> tuple[Retrieval, Retrieval]:
+        """What sources find among the targets, and targets among the sources.
+
+        Args:
+            among_others: whether the candidates include the other sentences.
+            threads: number of threads; it does not change the result.
+        """
+        own = [entries[:size] for entries, size in zip(self._entries, self._own, strict=True)]
+        if not among_others:
+            found = nearest_neighbours(own[0], own[1], NEAREST, threads=threads)
+        else:
+            forward, _ = nearest_neighbours(own[0], self._entries[1], NEAREST, threads=threads)
+            _, backward = nearest_neighbours(self._entries[0], own[1], NEAREST, threads=threads)
+            found = forward, backward
+        return self._judged(found[0], side=0), self._judged(found[1], side=1)
+
+    def _judged(self, neighbours: Neighbours, *, side: int) -> Retrieval:
+        queries = self._rows[side]
+        found, cosines = neighbours.indices[queries], neighbours.cosines[queries]
+        pairs = ((row, each) if side == 0 else (each, row) for row, each in _cells(queries, found))
+        right = np.fromiter((pair in self._pairs for pair in pairs), np.bool_, found.size)
+        return Retrieval(self.texts[1 - side], found, cosines, right.reshape(found.shape))
+
+
+def _cells(queries: Int64, found: Int64) -> Iterator[tuple[int, int]]:
+    for query, row in zip(queries.tolist(), found.tolist(), strict=True):
+        yield from ((query, each) for each in row)
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share, by Wilson's score (Wilson 1927)."""
+    center, room = hits + _Z**2 / 2, _Z * math.sqrt(hits * (n - hits) / n + _Z**2 / 4)
+    return (center - room) / (n + _Z**2), (center + room) / (n + _Z**2)

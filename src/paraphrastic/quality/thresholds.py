@@ -1,0 +1,120 @@
+"""Which cosine means that two sentences mean the same: precision and recall by threshold."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from paraphrastic.base.arrays import Bool, Float64
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json, read_json
+from paraphrastic.model.system import System
+from paraphrastic.quality.correlation import ranked
+
+# Cosines of the table, without those that no score or every score reaches.
+_STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What comes of accepting the pairs whose cosine is at least `threshold`.
+
+    Attributes:
+        threshold: the cosine.
+        precision: the share of accepted pairs that are right.
+        recall: the share of right pairs that are accepted.
+        f1: their harmonic mean.
+    """
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class Thresholds:
+    """Precision and recall at any threshold.
+
+    Args:
+        scores: cosines of n candidates, [n].
+        right: whether each is right, [n].
+        wanted: number of right ones that there are, also outside of the candidates; at least 1.
+    """
+
+    def __init__(self, scores: Float64, right: Bool, wanted: int) -> None:
+        order = np.argsort(-scores, kind="stable")
+        self._scores, self._wanted = scores[order], wanted
+        self._hits = np.concatenate([[0], np.cumsum(right[order])])
+
+    def at(self, threshold: float) -> Threshold:
+        """Precision, recall and F1 at a threshold; the precision is 1 if nothing is accepted."""
+        accepted = int(np.searchsorted(-self._scores, -threshold, side="right"))
+        hits = int(self._hits[accepted])
+        f1 = 2 * hits / (accepted + self._wanted)
+        return Threshold(threshold, hits / accepted if accepted else 1.0, hits / self._wanted, f1)
+
+    def table(self) -> list[Threshold]:
+        """A row for each multiple of 0.05 between the lowest and the highest score."""
+        first, last = np.ceil(self._scores[-1] / _STEP), np.floor(self._scores[0] / _STEP)
+        return [self.at(round(_STEP * step, 2)) for step in range(int(first), int(last) + 1)]
+
+    def best(self, precision: float | None = None) -> Threshold | None:
+        """The threshold with the highest F1 or, with `precision`, the lowest one that reaches it.
+
+        It lies half-way between the last accepted score and the next one. None if no threshold reaches the
+        precision.
+        """
+        ends = np.flatnonzero(np.append(self._scores[1:] < self._scores[:-1], True))
+        accepted = ends + 1
+        hits = self._hits[accepted]
+        if precision is None:
+            last = int(ends[np.argmax(2 * hits / (accepted + self._wanted))])
+        else:
+            able = ends[hits >= precision * accepted]
+            if not len(able):
+                return None
+            last = int(able[-1])
+        score = float(self._scores[last])
+        if last + 1 == len(self._scores):
+            return self.at(score)
+        between = (score + float(self._scores[last + 1])) / 2
+        # The mean of two adjacent floating-point numbers is one of the two.
+        return self.at(between if between > self._scores[last + 1] else score)
+
+
+def auc(scores: Float64, right: Bool) -> float:
+    """The probability that a right pair scores higher than a wrong one; equal scores count half.
+
+    Args:
+        scores: cosines, [n].
+        right: whether each pair is right, [n]; both kinds must be there.
+    """
+    positives = int(right.sum())
+    ranks = float(ranked(scores)[right].sum())
+    return (ranks - positives * (positives + 1) / 2) / (positives * (len(scores) - positives))
+
+
+def written(thresholds: Sequence[Threshold]) -> list[Json]:
+    """Thresholds as they are in a file of `evaluate`."""
+    return [{name: round(value, 6) for name, value in asdict(each).items()} for each in thresholds]
+
+
+def read_threshold(path: Path, system: System) -> float:
+    """The threshold that `evaluate` chose for a system and wrote into a file.
+
+    Raises:
+        InputError: the file is not one of `evaluate`, or has no threshold for this system.
+    """
+    content = read_json(path)
+    entries = content.get("models") if isinstance(content, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{path}: is neither a number nor a file that `paraphrastic evaluate` wrote")
+    for entry in entries:
+        if entry.get("digest") == system.digest:
+            value = entry.get("threshold")
+            if not isinstance(value, int | float) or isinstance(value, bool) or not -1 <= value <= 1:
+                raise InputError(f"{path}: has no threshold for {system.label}")
+            return float(value)
+    names = ", ".join(str(entry.get("label")) for entry in entries) or "no model"
+    raise InputError(f"{path}: has thresholds for {names}, but not for {system.label} as it is now")
