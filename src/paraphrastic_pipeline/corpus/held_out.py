@@ -1,0 +1,152 @@
+"""Choose the pairs that a model is not trained on, so that it can be judged by them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+import duckdb
+import pyarrow as pa
+
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.database import (
+    CORPUS,
+    MERGED_SCHEMA,
+    Resources,
+    insert,
+    list_rows,
+    open_database,
+    random_number,
+)
+from paraphrastic_pipeline.corpus.normal_form import words_of
+
+# Few pairs say little, so a small corpus gives so many, but at most a quarter of its lines.
+_FEWEST, _LARGEST_SHARE = 10, 0.25
+# All pairs with a sentence that is held out leave the training data, so a sentence from more lines stays.
+_MOST_LINES = 5
+# Lines that are looked at for each one that is needed, since not every pair is suitable.
+_CANDIDATES = 8
+
+
+class _Candidate(NamedTuple):
+    source: str
+    target: str
+    corpus: int
+    line: int
+
+
+def hold_out_pairs(
+    selected: Sequence[str | Path],
+    output: str | Path,
+    *,
+    pairs: int,
+    share: float,
+    max_pairs: Sequence[int | None],
+    seed: int,
+    **resources: Unpack[Resources],
+) -> int:
+    """Write pairs that are to be kept out of the training data, and return their number.
+
+    Each corpus gives as many as its lines are among all lines that are used. At most one pair comes from a
+    line, all of whose pairs may mean the same. No two of the pairs have a sentence in common, not even one
+    that is only written otherwise (`normal_form.words_of`), and no sentence is in many lines.
+
+    Args:
+        selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
+        output: Parquet file with `source`, `target`, `corpus` (int16) and `line`, in random order.
+        pairs: number of pairs to hold out.
+        share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
+            the lines.
+        max_pairs: most pairs that are used of each corpus.
+        seed: seed for the choice.
+        **resources: threads, memory and temporary folder for DuckDB.
+
+    Raises:
+        InputError: no pair is suitable, an input is damaged, or the disk is full.
+    """
+    with open_database(f"{output}: cannot be made", **resources) as database:
+        list_rows(database, selected)
+        lines = _lines(database, len(selected), max_pairs)
+        total = sum(lines)
+        wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
+        found: list[_Candidate] = []
+        seen: set[str] = set()
+        for corpus, number in enumerate(_in_proportion(wanted, lines)):
+            if number:
+                suitable = _suitable(_candidates(database, corpus, _CANDIDATES * number, seed), seen)
+                found += islice(suitable, number)
+    if not found:
+        files = ", ".join(map(str, selected))
+        raise InputError(f"{files}: no pair can be held out of {total} lines; with `held_out: null`, none is")
+    table = pa.Table.from_pylist([each._asdict() for each in found], schema=MERGED_SCHEMA)
+    write_table(output, table)
+    return len(found)
+
+
+def _lines(database: duckdb.DuckDBPyConnection, corpora: int, max_pairs: Sequence[int | None]) -> list[int]:
+    """Number of lines of each corpus, of which no more are used than pairs."""
+    query = f"SELECT {CORPUS}, count(DISTINCT line) FROM rows GROUP BY ALL"  # noqa: S608
+    counts = dict(database.execute(query).fetchall())
+    lines = [counts.get(number, 0) for number in range(corpora)]
+    return [count if most is None else min(count, most) for count, most in zip(lines, max_pairs, strict=True)]
+
+
+def _in_proportion(wanted: int, sizes: Sequence[int]) -> list[int]:
+    """Whole numbers in proportion to sizes, whose sum is `wanted`; the largest remainders are rounded up."""
+    total = sum(sizes)
+    exact = [wanted * size / total for size in sizes] if total else [0.0 for _ in sizes]
+    parts = [int(part) for part in exact]
+    order = sorted(range(len(sizes)), key=lambda place: (parts[place] - exact[place], place))
+    for place in order[: wanted - sum(parts)]:
+        parts[place] += 1
+    return parts
+
+
+def _candidates(
+    database: duckdb.DuckDBPyConnection, corpus: int, most: int, seed: int
+) -> Iterator[_Candidate]:
+    """Random pairs of a corpus, each of another line, whose sentences are in few lines."""
+    # A line is chosen first, so that one with many pairs is not chosen more often.
+    database.execute(
+        f"""
+        CREATE OR REPLACE TABLE chosen AS
+        SELECT place, line, source, target FROM rows
+        WHERE {CORPUS} = {corpus} AND line IN (
+            SELECT line FROM (SELECT DISTINCT line FROM rows WHERE {CORPUS} = {corpus})
+            ORDER BY {random_number(seed, f"hold out {corpus}", "line")}, line LIMIT {most}
+        )
+        """  # noqa: S608 - numbers of ours
+    )
+    database.execute("CREATE OR REPLACE TABLE looked_up (sentence VARCHAR)")
+    texts = database.sql("SELECT source FROM chosen UNION SELECT target FROM chosen").to_arrow_table()
+    insert(database, "looked_up", texts)
+    found = database.execute(
+        f"""
+        WITH frequent AS (
+            SELECT sentence FROM (
+                SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM rows
+            ) SEMI JOIN looked_up USING (sentence)
+            GROUP BY sentence HAVING count(*) > {_MOST_LINES}
+        )
+        SELECT source, target, {corpus}, line FROM chosen
+        WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
+        ORDER BY {random_number(seed, f"hold out {corpus}", "line")}, line,
+                 {random_number(seed, "hold out of a line")}, place
+        """  # noqa: S608
+    ).fetchall()
+    lines: set[int] = set()
+    for source, target, number, line in found:
+        if line not in lines:
+            lines.add(line)
+            yield _Candidate(source, target, number, line)
+
+
+def _suitable(candidates: Iterator[_Candidate], seen: set[str]) -> Iterator[_Candidate]:
+    """The candidates whose sentences have words, and no sentence of an earlier one; `seen` has these."""
+    for each in candidates:
+        forms = {"".join(words_of(each.source)), "".join(words_of(each.target))}
+        # The two sides of a paraphrase must differ.
+        if len(forms) == 2 and "" not in forms and not forms & seen:
+            seen |= forms
+            yield each

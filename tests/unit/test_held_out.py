@@ -1,0 +1,102 @@
+"""Test which pairs are held out of the training data."""
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.held_out import _in_proportion, hold_out_pairs
+from paraphrastic_pipeline.corpus.normal_form import words_of
+
+Row = tuple[str, str, int]
+
+
+def selected(path: Path, rows: list[Row]) -> Path:
+    columns = zip(*rows, strict=True)
+    types = {"source": pa.string(), "target": pa.string(), "line": pa.int64()}
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, types.values(), strict=True)]
+    write_table(path, pa.table(dict(zip(types, arrays, strict=True))))
+    return path
+
+
+def held_out(
+    folder: Path, *corpora: list[Row], pairs: int = 1000, share: float = 0.05, seed: int = 1,
+    max_pairs: list[int | None] | None = None,
+) -> list[dict[str, object]]:  # fmt: skip
+    files = [selected(folder / f"{number}.parquet", rows) for number, rows in enumerate(corpora)]
+    output = folder / "held_out.parquet"
+    count = hold_out_pairs(
+        files, output, pairs=pairs, share=share, max_pairs=max_pairs or [None] * len(files), seed=seed,
+        memory_mb=200, threads=1, temporary=folder / "temporary",
+    )  # fmt: skip
+    rows: list[dict[str, object]] = pq.read_table(output).to_pylist()
+    assert len(rows) == count
+    return rows
+
+
+def plain(number: int, name: str = "a") -> list[Row]:
+    return [(f"source {name} {line}", f"target {name} {line}", line) for line in range(1, number + 1)]
+
+
+def test_each_corpus_gives_its_share(tmp_path: Path) -> None:
+    rows = held_out(tmp_path, plain(3000), plain(1000, "b"), pairs=100)
+    assert Counter(row["corpus"] for row in rows) == {0: 75, 1: 25}
+    assert all(row["source"] == f"source {'ab'[int(str(row['corpus']))]} {row['line']}" for row in rows)
+
+
+def test_a_corpus_counts_only_as_much_as_is_used_of_it(tmp_path: Path) -> None:
+    rows = held_out(tmp_path, plain(3000), plain(1000, "b"), pairs=100, max_pairs=[1000, None])
+    assert Counter(row["corpus"] for row in rows) == {0: 50, 1: 50}
+
+
+@pytest.mark.parametrize(("lines", "expected"), [(40_000, 1000), (2000, 100), (100, 10), (20, 5), (4, 1)])
+def test_a_small_corpus_gives_a_share(tmp_path: Path, lines: int, expected: int) -> None:
+    assert len(held_out(tmp_path, plain(lines))) == expected
+
+
+def test_no_sentence_is_in_two_pairs_however_it_is_written(tmp_path: Path) -> None:
+    rows = [(f"Source {line // 2}" + "!" * (line % 2), f"target {line}", line) for line in range(400)]
+    found = held_out(tmp_path, rows, share=0.5)
+    forms = ["".join(words_of(str(row[side]))) for row in found for side in ("source", "target")]
+    assert len(forms) == len(set(forms)) == 400
+
+
+def test_a_line_gives_one_pair(tmp_path: Path) -> None:
+    rows = [(f"source {number}", f"target {number}", number // 10) for number in range(1000)]
+    found = held_out(tmp_path, rows, share=0.5)
+    assert len(found) == len({row["line"] for row in found}) == 50
+
+
+def test_sentences_of_many_lines_stay(tmp_path: Path) -> None:
+    often = [("Thank you.", f"Danke {line}.", line) for line in range(1, 151)]
+    found = held_out(tmp_path, [*often, *((s, t, line + 150) for s, t, line in plain(50))], share=0.5)
+    assert found
+    assert not any(row["source"] == "Thank you." for row in found)
+    # A sentence of one line may be in many pairs of it.
+    group = [("A dog.", f"A hound {number}.", 1) for number in range(20)]
+    assert held_out(tmp_path, [*group, ("x", "y", 2), ("v", "w", 3), ("t", "u", 4)], share=0.5, seed=3)
+
+
+def test_sides_without_words_and_equal_sides_are_not_held_out(tmp_path: Path) -> None:
+    rows = [("…", "target", 1), ("Same.", "same", 2), ("good", "fine", 3), ("well", "okay", 4)]
+    found = held_out(tmp_path, rows, share=0.5)
+    assert {row["line"] for row in found} <= {3, 4}
+    with pytest.raises(InputError, match=r"no pair can be held out of 4 lines; with `held_out: null`"):
+        held_out(tmp_path, [("Same.", "same", line) for line in range(4)], share=0.5)
+
+
+def test_the_choice_follows_the_seed_alone(tmp_path: Path) -> None:
+    rows = plain(500)
+    first = held_out(tmp_path, rows)
+    assert held_out(tmp_path, rows) == first
+    assert held_out(tmp_path, rows, seed=2) != first
+
+
+def test_proportions_add_up() -> None:
+    assert _in_proportion(10, [1, 1, 1]) == [4, 3, 3]
+    assert _in_proportion(10, [0, 99, 1]) == [0, 10, 0]
+    assert _in_proportion(0, [0, 0]) == [0, 0]
