@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraphrastic.base.files import write_json
 from paraphrastic.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.database import HELD_OUT
 from paraphrastic_pipeline.corpus.normal_form import ngrams_of, words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
 
@@ -125,7 +126,8 @@ def mark_contamination(
 
     Columns: `row` (of the pair in `selected`, from 0), `line`, `testset`, `dataset`, `kind` (`exact` or
     `near`), `similarity`, `side`, `sentence`, `test_sentence`. There is one row per pair and test set. A pair
-    is exact if one of its sides is.
+    is exact if one of its sides is. The sentences that are held out are a test set, which neither the counts
+    nor the examples have.
 
     Args:
         selected: a Parquet file made by `select_pairs`.
@@ -142,7 +144,8 @@ def mark_contamination(
     """
     index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    samples = Samples(list(product(index.names, kinds)), seed)
+    names = [name for name in index.names if name != HELD_OUT]
+    samples = Samples(list(product(names, kinds)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
@@ -152,6 +155,8 @@ def mark_contamination(
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
             writer.write(batch)
+            found = [row for row in found if row["testset"] != HELD_OUT]
+            batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
             numbers = [number_of[row["testset"], row["kind"]] for row in found]
             samples.add(batch, np.array(numbers, np.intp))
             # Exact findings come last, so they overwrite a near finding of the same pair.
@@ -162,7 +167,7 @@ def mark_contamination(
     result = {
         "read": read,
         "all": {kind: pairs[kind] for kind in kinds},
-        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in index.names},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in names},
     }
     write_json(counts, result)
     return result

@@ -25,6 +25,8 @@ MERGED_SCHEMA = pa.schema(
 _FILE_SHIFT = 40
 # SQL expression for the number of the file that a place is in.
 CORPUS = f"(place >> {_FILE_SHIFT})"
+# The name of the sentences that are held out, among the test sets that training pairs are searched for.
+HELD_OUT = "held_out"
 # What becomes of pairs that occur more than once.
 Duplicates = Literal["keep_one", "drop_all", "keep_all"]
 
@@ -148,17 +150,43 @@ def drop_contaminated(
 
     All copies of a pair are contaminated alike, so it does not matter which copy was kept.
     """
-    database.execute("CREATE TABLE contaminated_rows (place BIGINT)")
+    if kinds:
+        _drop_marked(
+            database, contaminated, f"testset <> '{HELD_OUT}' AND list_contains(?, kind)", [list(kinds)]
+        )
+
+
+def drop_held_out(
+    database: duckdb.DuckDBPyConnection, held_out: str | Path, contaminated: Sequence[str | Path]
+) -> None:
+    """Remove the pairs of lines that are held out, and those with such a sentence, from the table `kept`."""
+    database.execute(
+        f"""
+        CREATE TABLE held_out_rows AS
+        SELECT place FROM rows SEMI JOIN read_parquet({quoted(held_out)}) USING (corpus, line)
+        """  # noqa: S608
+    )
+    drop_rows(database, "held_out_rows")
+    _drop_marked(database, contaminated, f"testset = '{HELD_OUT}'")
+
+
+def _drop_marked(
+    database: duckdb.DuckDBPyConnection,
+    contaminated: Sequence[str | Path],
+    where: str,
+    values: Sequence[Any] = (),
+) -> None:
+    """Remove the rows of files of `mark_contamination` that satisfy a condition from the table `kept`."""
+    database.execute("CREATE OR REPLACE TABLE marked_rows (place BIGINT)")
     for number, path in enumerate(contaminated):
         database.execute(
             f"""
-            INSERT INTO contaminated_rows
-            SELECT ({number}::BIGINT << {_FILE_SHIFT}) + row FROM read_parquet({quoted(path)})
-            WHERE list_contains(?, kind)
+            INSERT INTO marked_rows
+            SELECT ({number}::BIGINT << {_FILE_SHIFT}) + row FROM read_parquet({quoted(path)}) WHERE {where}
             """,  # noqa: S608
-            [list(kinds)],
+            list(values),
         )
-    drop_rows(database, "contaminated_rows")
+    drop_rows(database, "marked_rows")
 
 
 def drop_rows(database: duckdb.DuckDBPyConnection, table: str) -> None:

@@ -13,6 +13,7 @@ _MERGE = {
     "duplicates": ("duplicates", "duplicates"),
     "near_duplicates": ("near duplicates", "near_duplicates"),
     "contaminated": ("sentences of test sets", "contamination.drop"),
+    "held_out": ("pairs that are held out", "held_out"),
     "capped": ("the largest number of pairs that is allowed", "max_pairs"),
 }
 # Filters that only paraphrases have, and counts that are no reasons.

@@ -19,6 +19,7 @@ from paraphrastic_pipeline.corpus.database import (
     Resources,
     drop_contaminated,
     drop_duplicates,
+    drop_held_out,
     integer,
     list_rows,
     open_database,
@@ -30,7 +31,7 @@ from paraphrastic_pipeline.corpus.near_duplicates import drop_near_duplicates
 # Rows that are joined with their texts and sorted at a time, per MB of DuckDB's memory.
 _ROWS_PER_MB = 50_000
 # Why the merge drops a pair, in this order.
-_REASONS = ("duplicates", "near_duplicates", "contaminated", "capped")
+_REASONS = ("duplicates", "near_duplicates", "contaminated", "held_out", "capped")
 # A sentence in more groups says too little for all of them to mean the same, and each of its pairs would have
 # to list them all.
 _MOST_GROUPS = 256
@@ -43,6 +44,7 @@ def merge_pairs(
     counts: str | Path,
     contaminated: Sequence[str | Path],
     drop: Sequence[str],
+    held_out: str | Path | None = None,
     duplicates: Duplicates,
     near_duplicates: Mapping[str, Any] | None,
     max_pairs: Sequence[int | None],
@@ -56,11 +58,14 @@ def merge_pairs(
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
         counts: JSON file with the result, which is also returned: pairs `read`, `duplicates`,
-            `near_duplicates`, `contaminated`, `capped` and `kept`, in total and by corpus. If a pair has
-            several reasons to be dropped, the first counts.
+            `near_duplicates`, `contaminated`, `held_out`, `capped` and `kept`, in total and by corpus. If a
+            pair has several reasons to be dropped, the first counts.
         contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
-            `drop` is empty.
+            `drop` is empty and nothing is held out.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
+        held_out: Parquet file made by `hold_out_pairs` from the same files, whose sentences `contaminated`
+            tells, too. All pairs of these lines are left out, and all with a sentence that is the same as one
+            that is held out or nearly so. None holds out nothing.
         duplicates: `keep_one` keeps the first of the pairs whose source and target are both the same in the
             form that the selection wrote (white space collapsed, perhaps lower-cased), by corpus and then by
             line. `drop_all` drops every copy of a line that a corpus has more than once (the original's
@@ -90,12 +95,16 @@ def merge_pairs(
         left.append(_count(database, "kept"))
         drop_contaminated(database, contaminated, drop)
         left.append(_count(database, "kept"))
+        if held_out:
+            drop_held_out(database, held_out, contaminated)
+        left.append(_count(database, "kept"))
         _cap(database, max_pairs, seed)
         left.append(_count(database, "kept"))
         result = _describe(selected, left)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
-            cause = "each has a duplicate" if not result["contaminated"] else "the others occur in a test set"
+            causes = {"contaminated": "the others occur in a test set", "held_out": "the others are held out"}
+            cause = next((causes[reason] for reason in causes if result[reason]), "each has a duplicate")
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         schema = MERGED_SCHEMA
         if grouped:
