@@ -14,7 +14,6 @@ import pyarrow as pa
 from paraphrastic.base.files import write_json
 from paraphrastic.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.database import HELD_OUT
 from paraphrastic_pipeline.corpus.normal_form import ngrams_of, words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
 
@@ -31,6 +30,8 @@ _CONTAMINATED_SCHEMA = pa.schema(
         ("test_sentence", pa.string()),
     ]
 )
+# The name of the sentences that are held out, among the test sets that training pairs are searched for.
+HELD_OUT = "held_out"
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
 from paraphrastic_pipeline.corpus.blocks import open_parquet, verify_parquet
+from paraphrastic_pipeline.corpus.contamination import HELD_OUT
 
 # Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
 MERGED_SCHEMA = pa.schema(
@@ -25,8 +26,6 @@ MERGED_SCHEMA = pa.schema(
 _FILE_SHIFT = 40
 # SQL expression for the number of the file that a place is in.
 CORPUS = f"(place >> {_FILE_SHIFT})"
-# The name of the sentences that are held out, among the test sets that training pairs are searched for.
-HELD_OUT = "held_out"
 # What becomes of pairs that occur more than once.
 Duplicates = Literal["keep_one", "drop_all", "keep_all"]
 

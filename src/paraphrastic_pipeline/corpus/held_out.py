@@ -1,5 +1,6 @@
 """Choose the pairs that a model is not trained on, so that it can be judged by them."""
 
+import random
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -79,6 +80,7 @@ def hold_out_pairs(
     if not found:
         files = ", ".join(map(str, selected))
         raise InputError(f"{files}: no pair can be held out of {total} lines; with `held_out: null`, none is")
+    random.Random(seed).shuffle(found)
     table = pa.Table.from_pylist([each._asdict() for each in found], schema=MERGED_SCHEMA)
     write_table(output, table)
     return len(found)

@@ -23,7 +23,7 @@ from paraphrastic_pipeline.settings.completion import (
     normalize,
     plain,
 )
-from paraphrastic_pipeline.settings.declared import built
+from paraphrastic_pipeline.settings.declared import built, recipe_values
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
     RECIPES,
@@ -33,7 +33,7 @@ from paraphrastic_pipeline.settings.definitions import (
     recipe_of,
 )
 from paraphrastic_pipeline.settings.local_files import name_files, named_datasets
-from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
 from paraphrastic_pipeline.settings.sections.corpora import Mined
 from paraphrastic_pipeline.settings.sections.encoder import Part
 from paraphrastic_pipeline.settings.sections.evaluation import System
@@ -123,8 +123,9 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     registry = read_registry(checked["registry"])
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
-        sections = {section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}
+        sections = {key: copy.deepcopy(checked[key]) for key in OVERRIDABLE if key in checked}
         checked["definitions"][model] = _completed(_merge(sections, definition), checked["seed"])
+    checked = {**recipe_values(ModelSections, recipe_of(checked)), **checked}
     checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
     for key, value in TEXT_BY_RECIPE[recipe_of(checked)].items():
         checked["text"][key] = checked["text"][key] or value
@@ -149,6 +150,8 @@ def _completed(definition: Json, seed: int) -> Json:
     """Complete a definition, which already has the global sections."""
     fill_defaults(definition, Definition)
     definition["recipe"] = recipe_of(definition)
+    for key, value in recipe_values(ModelSections, definition["recipe"]).items():
+        definition.setdefault(key, copy.deepcopy(value))
     definition.setdefault("seed", seed)
     if definition["training"]["distil"] is not None:
         definition["training"].setdefault("loss", "cosines")

@@ -10,7 +10,14 @@ from typing import Annotated, Literal
 
 from paraphrastic.base.limits import Length, Range
 from paraphrastic.model.architecture import Architecture, Unit
-from paraphrastic_pipeline.settings.declared import as_json, from_global, internal, section, setting
+from paraphrastic_pipeline.settings.declared import (
+    as_json,
+    by_recipe,
+    from_global,
+    internal,
+    section,
+    setting,
+)
 from paraphrastic_pipeline.settings.sections.corpora import CorpusName, FileCorpus, Mined, OriginalDataset
 from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
@@ -21,7 +28,12 @@ from paraphrastic_pipeline.settings.sections.names import (
     PlainName,
     SystemName,
 )
-from paraphrastic_pipeline.settings.sections.selection import Contamination, NearDuplicates, Selection
+from paraphrastic_pipeline.settings.sections.selection import (
+    Contamination,
+    HeldOut,
+    NearDuplicates,
+    Selection,
+)
 from paraphrastic_pipeline.settings.sections.studies import (
     Comparison,
     FilterStudy,
@@ -42,8 +54,10 @@ from paraphrastic_pipeline.settings.sections.training import (
 # The settings that determine training data and vocabularies.
 _DATA = (
     "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
-    "vocabulary",
+    "vocabulary", "held_out",
 )  # fmt: skip
+_HELD_OUT = {"pairs": 1000, "share": 0.05}
+Measure = Literal["held_out", "sts2017", "mean"]
 
 
 @section
@@ -56,6 +70,13 @@ class ModelSections:
     dropped (`drop_all`, as `uniq -u` does with sorted lines), or nothing is dropped (`keep_all`).
     """
     near_duplicates: NearDuplicates | None = None
+    held_out: HeldOut | None = by_recipe(paper=None, best=_HELD_OUT, transformer=_HELD_OUT)
+    choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
+    """What runs of a sweep are chosen by, when training stops early, and what its curves show: the share of
+    held-out sentences whose nearest sentence is their partner (`held_out`), Pearson's r on STS 2017 en-en
+    (`sts2017`), or the `mean` of those of both that there are. STS 2017 needs a model that knows English, and
+    a data set under `evaluation.sts`.
+    """
     max_pairs: Mapping[str, Annotated[int, Range(1)] | None] = setting(
         {}, original="4 million for two corpora"
     )

@@ -136,3 +136,17 @@ class Contamination:
     near_duplicates: NearMatches | None = NearMatches()
     drop: Literal["none", "exact", "near"] = setting("exact", original="none")
     """Which pairs are dropped: `none`, those with an `exact` match, or also those with a `near` match."""
+
+
+@section
+class HeldOut:
+    """The pairs on which a model is not trained, so that it can be judged by them: how often the sentence
+    that is nearest to another one is its partner. Sentences that are the same or nearly so, and other pairs
+    of the same line, leave the training data, too. Null holds out none; see [held-out
+    pairs](../docs/evaluation.md#held-out-pairs).
+    """
+
+    pairs: Annotated[int, Range(1, 100000)] = 1000
+    """The number of pairs, from each corpus in proportion to its size."""
+    share: Annotated[float, Range(0, 0.5, is_open=True)] = 0.05
+    """The largest share of the pairs, for small corpora."""
