@@ -1,4 +1,4 @@
-"""Training pairs that are in test sets: gather the test sentences, mark the pairs and count them."""
+"""Training pairs that are in test sets or held out: gather the test sentences, and mark the pairs."""
 
 
 rule gather_testsets:
@@ -33,6 +33,7 @@ rule mark_contamination:
     input:
         selected=rules.select_pairs.output.selected,
         sentences=rules.gather_testsets.output.sentences,
+        held_out=models.held_out,
     output:
         contaminated="results/contamination/{model}/{corpus}/{pair}.parquet",
         counts="results/contamination/{model}/{corpus}/{pair}.counts.json",

@@ -125,10 +125,42 @@ rule select_pairs:
         "../workflow/scripts/select_pairs.py"
 
 
+# What a model is not trained on, so that it can be judged by it.
+rule hold_out_pairs:
+    input:
+        selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
+    output:
+        pairs="results/held_out/{model}.parquet",
+    log:
+        "results/logs/hold_out_pairs/{model}.log",
+    benchmark:
+        "results/benchmarks/hold_out_pairs/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(models.held_out_models),
+    conda:
+        "../envs/corpus.yaml"
+    threads: 1
+    resources:
+        **needs("hold_out_pairs"),
+    params:
+        corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
+        held_out=lookup(dpath="definitions/{model}/held_out", within=config),
+        max_pairs=models.of("max_pairs"),
+        seed=settings.seed,
+        code=code_of("hold_out_pairs"),
+    message:
+        "Choose the pairs that {wildcards.model} is not trained on"
+    script:
+        "../workflow/scripts/hold_out_pairs.py"
+
+
 rule merge_pairs:
     input:
         selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
-        contaminated=models.if_dropped("results/contamination/{model}/{corpus}/{pair}.parquet"),
+        contaminated=models.if_dropped(
+            "results/contamination/{model}/{corpus}/{pair}.parquet", or_held_out=True
+        ),
+        held_out=models.held_out,
     output:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(

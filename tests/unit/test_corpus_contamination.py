@@ -135,7 +135,7 @@ def test_near_duplicates_are_those_of_a_plain_search(
     generator = random.Random(3)
     draw = [" ".join(generator.choices("abcdef", k=generator.randint(1, 9))) for _ in range(500)]
     path = sentences(tmp_path, [(f"set{n % 3}", text) for n, text in enumerate(draw[:200])])
-    index = TestSentences(path, ngram=ngram, min_similarity=min_similarity)
+    index = TestSentences(pq.read_table(path).to_pylist(), ngram=ngram, min_similarity=min_similarity)
 
     def ngrams(text: str) -> set[str]:
         words = text.split()
@@ -150,7 +150,7 @@ def test_near_duplicates_are_those_of_a_plain_search(
             if test == text or similarity >= min_similarity:
                 rank = (test == text, 1.0 if test == text else similarity)
                 best[f"set{number % 3}"] = max(best.get(f"set{number % 3}", (False, 0.0)), rank)
-        assert {name: match[:2] for name, match in index.find(text).items()} == best
+        assert {name: match[:2] for name, match in index.find(words_of(text)).items()} == best
         near += any(not exact for exact, _ in best.values())
     assert near > 0 or min_similarity == 1.0
 
@@ -161,7 +161,9 @@ def test_a_similarity_of_just_the_threshold_is_found(tmp_path: Path, ngram: int)
     words = [f"w{number}" for number in range(102)]
     path = sentences(tmp_path, [("sts", " ".join(words[: n + ngram - 1])) for n in range(1, 100)])
     for hundredths in range(1, 100):
-        index = TestSentences(path, ngram=ngram, min_similarity=float(f"0.{hundredths:02}"))
+        index = TestSentences(
+            pq.read_table(path).to_pylist(), ngram=ngram, min_similarity=float(f"0.{hundredths:02}")
+        )
         for n in range(1, 101):
             # The test sentences begin like this one: they share its first 1, 2, … n-grams.
             shared, rest = divmod(hundredths * n, 100)
@@ -244,8 +246,8 @@ def test_of_equally_similar_sentences_the_first_is_found(tmp_path: Path) -> None
         other = [("en", " ".join(f"o{case}x{i}x{j}" for j in range(9))) for i in range(7)]
         alike = [("en", " ".join([*words[:9], "here"])), ("en", " ".join(["there", *words[3:]]))]
         path = sentences(tmp_path, [alike[0], *other, alike[1]])
-        index = TestSentences(path, ngram=3, min_similarity=0.4)
-        (match,) = index.find(" ".join(words)).values()
+        index = TestSentences(pq.read_table(path).to_pylist(), ngram=3, min_similarity=0.4)
+        (match,) = index.find(words).values()
         assert match.number == 0
 
 
@@ -256,3 +258,25 @@ def test_of_equal_sentences_the_first_is_found_and_the_source_counts(tmp_path: P
         ("source", "a b c d"),
         ("target", "the end"),
     ]
+
+
+def held_out(tmp_path: Path, pairs: list[tuple[str, str]]) -> Path:
+    """Write held-out pairs as `hold_out_pairs` does."""
+    source, target = zip(*pairs, strict=True)
+    pq.write_table(pa.table({"source": source, "target": target}), tmp_path / "held_out.parquet")
+    return tmp_path / "held_out.parquet"
+
+
+@pytest.mark.parametrize("near", [NEAR, None])
+def test_held_out_sentences_are_marked_near_and_exact_but_not_counted(tmp_path: Path, near) -> None:
+    sentences(tmp_path, TEST)
+    without = marked(tmp_path, selected(tmp_path, PAIRS), near)
+    held = held_out(tmp_path, [("Seven six five four three two one.", "NO"), ("a b c d e f g", "one two")])
+    pairs = [*PAIRS, ("x", "a b c d e f h")]
+    result, rows, examples = marked(tmp_path, selected(tmp_path, pairs), near, held_out=held)
+    found = {(row["row"], row["kind"]) for row in rows if row["testset"] == "held_out"}
+    assert found == {(4, "exact"), (5, "exact"), (6, "near")}
+    # The test sets are not affected.
+    assert [row for row in rows if row["testset"] != "held_out"] == without[1]
+    assert {**result, "read": len(PAIRS)} == without[0]
+    assert examples == without[2]

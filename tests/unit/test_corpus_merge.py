@@ -67,7 +67,7 @@ def two(tmp_path):
 
 def test_keep_one_keeps_the_first_copy(tmp_path, two):
     counts, rows = merge(tmp_path, two)
-    none = dict.fromkeys(("near_duplicates", "contaminated", "capped"), 0)
+    none = dict.fromkeys(("near_duplicates", "contaminated", "held_out", "capped"), 0)
     assert places(rows) == [(0, 1), (0, 3), (0, 7), (0, 9), (1, 1), (1, 3)]
     assert {(row["source"], row["target"]) for row in rows if row["corpus"] == 1} == {("b", "a"), ("x", "y")}
     assert counts == {
@@ -194,6 +194,38 @@ def test_contaminated_pairs_are_left_out(tmp_path, two, drop, expected, contamin
     assert [corpus["duplicates"] for corpus in counts["corpora"]] == [1, 3]
     assert counts["contaminated"] == sum(contaminated)
     assert counts["kept"] == len(expected)
+
+
+@pytest.mark.parametrize("drop", [[], ["exact"]])
+def test_held_out_lines_and_pairs_with_such_sentences_are_left_out(tmp_path, drop):
+    # Three pairs of the first line mean the same.
+    one = write(
+        tmp_path / "one", [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("f", "g")], [1, 1, 1, 2, 3]
+    )
+    other = write(tmp_path / "other", [("h", "i"), ("a", "z"), ("k", "l"), ("n", "o")])
+    held = tmp_path / "held.parquet"
+    corpus, line = pa.array([0], pa.int16()), pa.array([1], pa.int64())
+    pq.write_table(pa.table({"source": ["a"], "target": ["b"], "corpus": corpus, "line": line}), held)
+    # What only the test sets have does not count as held out, and the other way round.
+    marks = [
+        marked(tmp_path, "m1", [(0, "held_out", "exact"), (3, "sts", "exact"), (4, "held_out", "near")]),
+        marked(tmp_path, "m2", [(1, "held_out", "exact"), (2, "sts", "near")]),
+    ]
+    counts, rows = merge(tmp_path, [one, other], contaminated=marks, drop=drop, held_out=held)
+    expected = [(1, 1), (1, 3), (1, 4)] if drop else [(0, 2), (1, 1), (1, 3), (1, 4)]
+    assert places(rows) == expected
+    assert [corpus["held_out"] for corpus in counts["corpora"]] == [4, 1]
+    assert counts["contaminated"] == len(drop)
+
+
+def test_nothing_left_of_what_is_held_out(tmp_path):
+    path = write(tmp_path / "one", [("a", "b")])
+    held = tmp_path / "held.parquet"
+    corpus, line = pa.array([0], pa.int16()), pa.array([1], pa.int64())
+    pq.write_table(pa.table({"source": ["a"], "target": ["b"], "corpus": corpus, "line": line}), held)
+    marks = marked(tmp_path, "marks", [(0, "held_out", "exact")])
+    with pytest.raises(InputError, match=r"one: no pair is left of 1: the others are held out"):
+        merge(tmp_path, [path], contaminated=[marks], held_out=held)
 
 
 def test_caps_come_after_contamination(tmp_path):

@@ -1,6 +1,6 @@
 """Find the pairs of a corpus that are in a test set.
 
-Inputs: selected, sentences (of the test sets). Outputs: contaminated, counts, examples (for reading).
+Inputs: selected, sentences (of the test sets), held_out (one file or none). Outputs: contaminated, counts, examples (for reading).
 """
 
 from adapter import step
@@ -14,5 +14,6 @@ with step(snakemake):
         counts=snakemake.output.counts,
         examples=snakemake.output.examples,
         near_duplicates=snakemake.params.near_duplicates,
+        held_out=next(iter(snakemake.input.get("held_out", [])), None),
         seed=snakemake.params.seed,
     )

@@ -1,6 +1,6 @@
 """Merge the selected pairs of a model's corpora: drop duplicates and contaminated pairs, cap and shuffle.
 
-Inputs: selected, contaminated. Outputs: pairs, counts.
+Inputs: selected, contaminated, held_out (one file or none). Outputs: pairs, counts.
 """
 
 from adapter import step
@@ -14,6 +14,7 @@ with step(snakemake):
         counts=snakemake.output.counts,
         contaminated=snakemake.input.contaminated,
         drop=snakemake.params.drop,
+        held_out=next(iter(snakemake.input.get("held_out", [])), None),
         duplicates=snakemake.params.duplicates,
         near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, product
 from operator import itemgetter
 from pathlib import Path
@@ -32,6 +32,8 @@ _CONTAMINATED_SCHEMA = pa.schema(
 )
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
+# How near they may be, if the configuration does not say it for test sets.
+_NEAR = {"ngram": 3, "min_similarity": 0.6}
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
@@ -56,7 +58,7 @@ class TestSentences:
     of each. A sentence therefore needs no comparison if too few of its n-grams are in any test sentence.
 
     Args:
-        path: a file made by `testsets.gather_testsets`. Its rows become `rows`, its test sets `names`.
+        rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
         min_similarity: least similarity of near duplicates; None looks for exact ones only.
     """
@@ -64,8 +66,10 @@ class TestSentences:
     # Keeps pytest from collecting the class because of its name.
     __test__ = False
 
-    def __init__(self, path: str | Path, *, ngram: int, min_similarity: float | None) -> None:
-        self.rows = [row for block in read_blocks(path) for row in block.to_pylist()]
+    def __init__(
+        self, rows: Sequence[Mapping[str, Any]], *, ngram: int, min_similarity: float | None
+    ) -> None:
+        self.rows = rows
         self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
         self._ngram = ngram
         self._min_similarity = min_similarity
@@ -81,9 +85,8 @@ class TestSentences:
         self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
         self._known = frozenset(self._postings)
 
-    def find(self, text: str) -> dict[str, Match]:
-        """The best match of a sentence in each test set that has one."""
-        words = words_of(text)
+    def find(self, words: list[str]) -> dict[str, Match]:
+        """The best match of a sentence's words in each test set that has one."""
         found: dict[str, Match] = {}
         if self._min_similarity is not None:
             for number, similarity in self._near(words, self._min_similarity):
@@ -121,6 +124,7 @@ def mark_contamination(
     counts: str | Path,
     examples: str | Path,
     near_duplicates: Mapping[str, Any] | None,
+    held_out: str | Path | None = None,
     seed: int,
 ) -> dict[str, Any]:
     """Write which pairs have a side that occurs in a test set, and the test sentence most similar to it.
@@ -138,21 +142,26 @@ def mark_contamination(
             `near`, in `all` and by test set; without `near` if near duplicates were not looked for.
         examples: TSV file for people to read: 20 random findings for each test set and kind.
         near_duplicates: arguments `ngram` and `min_similarity` of `TestSentences`; None: exact ones only.
+        held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for exactly and
+            nearly in any case.
         seed: seed for the examples.
 
     Raises:
         InputError: an input is damaged, or the disk is full.
     """
-    index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
+    rows = [row for block in read_blocks(testsets) for row in block.to_pylist()]
+    index = TestSentences(rows, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
+    indices = [index]
+    if held_out:
+        indices.append(TestSentences(_held_out_rows(held_out), **(near_duplicates or _NEAR)))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    names = [name for name in index.names if name != HELD_OUT]
-    samples = Samples(list(product(names, kinds)), seed)
+    samples = Samples(list(product(index.names, kinds)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected):
-            found = list(_find(index, block, first_row=read))
+            found = list(_find(indices, block, first_row=read))
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
             writer.write(batch)
@@ -168,22 +177,40 @@ def mark_contamination(
     result = {
         "read": read,
         "all": {kind: pairs[kind] for kind in kinds},
-        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in names},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in index.names},
     }
     write_json(counts, result)
     return result
 
 
-def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
+def _held_out_rows(path: str | Path) -> list[dict[str, Any]]:
+    """The sentences of held-out pairs, which are prepared like the training data, as rows of a test set."""
+    sentences = (
+        sentence
+        for block in read_blocks(path)
+        for name in ("source", "target")
+        for sentence in block[name].to_pylist()
+    )
+    return [
+        {"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)}
+        for sentence in sentences
+    ]
+
+
+def _find(
+    indices: Sequence[TestSentences], block: pa.RecordBatch, *, first_row: int
+) -> Iterator[dict[str, Any]]:
     lines = block["line"].to_pylist()
     sides = {name: block[name].to_pylist() for name in ("source", "target")}
     for offset, texts in enumerate(zip(*sides.values(), strict=True)):
-        best: dict[str, tuple[Match, str, str]] = {}
+        best: dict[str, tuple[Match, str, str, TestSentences]] = {}
         for side, text in zip(sides, texts, strict=True):
-            for testset, match in index.find(text).items():
-                if testset not in best or match[:2] > best[testset][0][:2]:
-                    best[testset] = (match, side, text)
-        for testset, (match, side, text) in best.items():
+            words = words_of(text)
+            for index in indices:
+                for testset, match in index.find(words).items():
+                    if testset not in best or match[:2] > best[testset][0][:2]:
+                        best[testset] = (match, side, text, index)
+        for testset, (match, side, text, index) in best.items():
             test = index.rows[match.number]
             yield {
                 "row": first_row + offset,

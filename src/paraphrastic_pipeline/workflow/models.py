@@ -61,6 +61,8 @@ class Models:
         self.model_corpora = [
             (model, name) for model in self.table_models for name in self._names_in_tables(model)
         ]
+        # The models that hold out pairs of their corpora.
+        self.held_out_models = [model for model in self.corpus_models if definitions[model].held_out]
         # The counts of their merged corpora.
         self.merged_counts = [
             f"results/corpora/{self.data_models[model]}/counts.json" for model in self.table_models
@@ -186,9 +188,22 @@ class Models:
             return []
         return self._corpus_files(wildcards.model, "results/selected/{data}/{corpus}/{pair}.counts.json")
 
-    def if_dropped(self, path: str) -> OfWildcards:
-        """Return `of_corpora`, or no files if contaminated pairs stay in the training data."""
-        return self.of_corpora(path) if self.dropped_kinds else lambda wildcards: []
+    def if_dropped(self, path: str, *, or_held_out: bool = False) -> OfWildcards:
+        """Return `of_corpora`, or no files if contaminated pairs stay in the training data.
+
+        With `or_held_out`, the files of a model that holds out pairs are returned in any case.
+        """
+        of_corpora = self.of_corpora(path)
+        return lambda wildcards: (
+            of_corpora(wildcards)
+            if self.dropped_kinds or (or_held_out and wildcards.model in self.held_out_models)
+            else []
+        )
+
+    def held_out(self, wildcards: Wildcards) -> list[str]:
+        """Return the file of the pairs that the job's model is not trained on, if there are any."""
+        model = wildcards.model
+        return [f"results/held_out/{self.data_models[model]}.parquet"] if model in self.held_out_models else []
 
     def of_model_corpora(self, path: str) -> list[str]:
         """Return the files of the `model_corpora`.

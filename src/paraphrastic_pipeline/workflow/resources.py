@@ -58,6 +58,7 @@ NEEDS = {
     "select_ranked": Need(446, 0.25, mb_per_mb=0.2, seconds_per_mb=0.1),
     "gather_testsets": Need(290, 0.6),
     "mark_contamination": Need(478, 0.45, seconds_per_mb=0.42),
+    "hold_out_pairs": Need(469, 0.3, seconds_per_mb=0.05),
     "merge_pairs": Need(469, 0.2, seconds_per_mb=0.08),
     "merge_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1),
     "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),

@@ -27,11 +27,12 @@ _FATES = {
     "duplicates": ("duplicate", "#d55e00"),
     "near_duplicates": ("near duplicate", "#f6b48f"),
     "contaminated": ("contaminated", "#cc79a7"),
+    "held_out": ("held out", "#332288"),
     "capped": ("over the cap", "#999999"),
 }
 _SPARE = ("#8b5a2b", "#b8b800", "#5e3c99", "#ff9da7", "#2f4b4b")
 _NO_FATES = ("model", "corpus", "read")
-_FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap")
+_FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap", "held_out")
 # Parts of a bar that are narrower than this, in %, have no room for a number.
 _NARROW = 3.5
 

@@ -1,0 +1,151 @@
+"""Retrieval of a model's own held-out pairs, on which it was not trained."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from paraphrastic.base.files import Json
+from paraphrastic.model.system import System
+from paraphrastic.quality.retrieval import PairVectors, Retrieval
+from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table
+from paraphrastic_pipeline.evaluation.measurement import Measurement, share
+from paraphrastic_pipeline.evaluation.results import Evaluation
+
+# Sentences of the training data among which partners are hidden, for each pair of languages.
+OTHERS = 10_000
+# Sentences with what they find, for the page, which chooses among them.
+_EXAMPLES = 60
+
+
+class HeldOut(NamedTuple):
+    """The held-out pairs in one pair of languages, and the sentences among which partners are hidden."""
+
+    languages: tuple[str, str]
+    sides: tuple[list[str], list[str]]
+    others: tuple[list[str], list[str]] = ([], [])
+
+    @property
+    def name(self) -> str:
+        """The languages, such as `de-en`."""
+        return "-".join(self.languages)
+
+    @property
+    def digest(self) -> str:
+        """A digest of all of these sentences."""
+        content = repr([self.languages, self.sides, self.others])
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_held_out(
+    held_out: Path, languages: Sequence[Sequence[str]], pairs: Path | None = None
+) -> list[HeldOut]:
+    """Read held-out pairs by their languages.
+
+    Args:
+        held_out: Parquet file of `corpus.held_out.hold_out_pairs`.
+        languages: languages of source and target of each corpus that the file counts.
+        pairs: the merged training data, whose first `OTHERS` pairs in the same languages hide the partners;
+            None hides them among nothing else.
+    """
+    table = read_table(held_out)
+    found = []
+    for code in dict.fromkeys((first, second) for first, second in languages):
+        sides = _sides([table], languages, code)
+        if sides[0]:
+            others = _sides(read_blocks(pairs), languages, code) if pairs else ([], [])
+            found.append(HeldOut(code, sides, others))
+    return found
+
+
+def _sides(
+    tables: "Iterator[pa.RecordBatch] | Sequence[pa.Table]",
+    languages: Sequence[Sequence[str]],
+    wanted: tuple[str, str],
+) -> tuple[list[str], list[str]]:
+    """Sources and targets of the first `OTHERS` pairs in these languages."""
+    corpora = [place for place, codes in enumerate(languages) if tuple(codes) == wanted]
+    sides: tuple[list[str], list[str]] = ([], [])
+    for table in tables:
+        rows = np.flatnonzero(np.isin(table["corpus"].to_numpy(), corpora))[: OTHERS - len(sides[0])]
+        for side, name in zip(sides, ("source", "target"), strict=True):
+            side += table[name].take(pa.array(rows)).to_pylist()
+        if len(sides[0]) >= OTHERS:
+            break
+    return sides
+
+
+def held_out_score(system: System, held_out: Sequence[HeldOut]) -> float:
+    """Share × 100 of held-out sentences whose nearest sentence is their partner, in both directions."""
+    hits = [found.hits for each in held_out for found in _vectors(system, each).retrieve()]
+    return 100.0 * float(np.concatenate(hits).mean())
+
+
+def _vectors(system: System, pairs: HeldOut) -> PairVectors:
+    name = f"held-out pairs {pairs.name}"
+    return PairVectors(system, pairs.sides, pairs.languages, name=name, others=pairs.others)
+
+
+def evaluate_held_out(
+    evaluation: Evaluation, testsets: Path, pairs: Path, *, languages: Sequence[Sequence[str]]
+) -> None:
+    """Measure how often the sentence nearest to a held-out sentence is its partner.
+
+    Each pair of languages has the measurements `forward de-en` (what German sentences find among the English
+    ones) and `backward de-en`, and the same with ` hidden` at the end, where the partner is also hidden among
+    10,000 sentences of the training data. `found` and `found hidden` are the shares of all sentences of all
+    pairs in both directions.
+
+    In the result, `pairs` has the number of held-out pairs and of other sentences for each pair of languages,
+    and `examples` some sentences with their partner and what they find among all sentences.
+
+    Args:
+        evaluation: the system and its settings.
+        testsets: Parquet file of `corpus.held_out.hold_out_pairs`.
+        pairs: the merged training data.
+        languages: languages of source and target of each corpus that these files count.
+
+    Raises:
+        InputError: a file is damaged, or a vector is not finite.
+    """
+    read = read_held_out(testsets, languages, pairs)
+    samples = evaluation.bootstrap_samples
+    digest = hashlib.sha256("".join(each.digest for each in read).encode()).hexdigest()
+    measurements: dict[str, Measurement] = {}
+    everything: dict[str, list[Retrieval]] = {"": [], " hidden": []}
+    examples: list[Json] = []
+    for each in read:
+        vectors = _vectors(evaluation.system, each)
+        for suffix, all_found in everything.items():
+            found = vectors.retrieve(among_others=bool(suffix), threads=evaluation.threads)
+            all_found += found
+            for direction, retrieval in zip(("forward", "backward"), found, strict=True):
+                measurements[f"{direction} {each.name}{suffix}"] = share(
+                    retrieval.hits, name=f"held out {each.name}", digest=each.digest, samples=samples
+                )
+        examples += _examples(each, everything[" hidden"][-2], most=_EXAMPLES // len(read))
+    for suffix, all_found in everything.items():
+        hits = np.concatenate([retrieval.hits for retrieval in all_found])
+        measurements[f"found{suffix}"] = share(hits, name="held out", digest=digest, samples=samples)
+    about = {
+        each.name: {"n": len(each.sides[0]), "others": len(each.others[0]), "official": False}
+        for each in read
+    }
+    evaluation.write("held_out", measurements, about, pairs=about, examples=examples)
+
+
+def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:
+    """The first sentences with their partner and what they find; the pairs are in random order."""
+    for row in range(min(most, len(pairs.sides[0]))):
+        nearest = int(found.found[row, 0])
+        yield {
+            "languages": pairs.name,
+            "sentence": pairs.sides[0][row],
+            "partner": pairs.sides[1][row],
+            "found": found.candidates[nearest],
+            "cosine": round(float(found.cosines[row, 0]), 4),
+            "right": bool(found.hits[row]),
+        }
