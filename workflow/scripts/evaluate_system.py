@@ -12,6 +12,6 @@ from paraphrastic_pipeline.evaluation.results import Evaluation
 with step(snakemake):
     params, threads, files = snakemake.params, snakemake.threads, paths(snakemake.input)
     system = open_system(params.system, threads=threads)
-    result, official = Path(snakemake.output.result), files.pop("official")
+    result, official = Path(snakemake.output.result), files.pop("official", None)
     evaluation = Evaluation(system, result, official, **params.evaluation, threads=threads)
     function_of(params.function)(evaluation, **files, **params.settings)

@@ -11,7 +11,6 @@ import polars as pl
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, embed_entries, unify
 from paraphrastic.neighbours.kernels import Entries
@@ -48,7 +47,7 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
         InputError: a damaged test set; vectors that are not finite or all the same.
     """
     system = evaluation.system
-    digests = read_json(evaluation.official)
+    digests = evaluation.official_digests()
     measurements: dict[str, Measurement] = {}
     about = {}
     for language, path in zip(languages, testsets, strict=True):
@@ -121,7 +120,7 @@ def evaluate_bucc(
         InputError: a damaged test set; vectors that are not finite or all the same.
     """
     system = evaluation.system
-    digests = read_json(evaluation.official)
+    digests = evaluation.official_digests()
     measurements: dict[str, Measurement] = {}
     scorings: dict[str, dict[str, Any]] = {}
     datasets = {}

@@ -95,9 +95,9 @@ def evaluate_held_out(
     """Measure how often the sentence nearest to a held-out sentence is its partner.
 
     Each pair of languages has the measurements `forward de-en` (what German sentences find among the English
-    ones) and `backward de-en`, and the same with ` hidden` at the end, where the partner is also hidden among
-    10,000 sentences of the training data. `found` and `found hidden` are the shares of all sentences of all
-    pairs in both directions.
+    ones) and `backward de-en`, and `forward hidden de-en` and `backward hidden de-en`, where partners are
+    hidden among 10,000 sentences of the training data, too. `found` and `found hidden` are the shares of all
+    sentences of all pairs in both directions.
 
     In the result, `pairs` has the number of held-out pairs and of other sentences for each pair of languages,
     and `examples` some sentences with their partner and what they find among all sentences.
@@ -123,7 +123,7 @@ def evaluate_held_out(
             found = vectors.retrieve(among_others=bool(suffix), threads=evaluation.threads)
             all_found += found
             for direction, retrieval in zip(("forward", "backward"), found, strict=True):
-                measurements[f"{direction} {each.name}{suffix}"] = share(
+                measurements[f"{direction}{suffix} {each.name}"] = share(
                     retrieval.hits, name=f"held out {each.name}", digest=each.digest, samples=samples
                 )
         examples += _examples(each, everything[" hidden"][-2], most=_EXAMPLES // len(read))

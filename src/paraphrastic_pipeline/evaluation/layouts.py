@@ -32,7 +32,8 @@ class Layout:
         caption: which statistic the table shows, and on which data.
         columns: names of measurements by column.
         fields: other columns, between `data` and the figures. If `pair` is one of them, a result has a row
-            for each pair of languages and scoring, and both are appended to the names of its measurements.
+            for each pair of languages, which is appended to the names of its measurements.
+        scored: whether there is a row for each pair and scoring, which is appended, too.
         prefix: if not empty, there is a column for each measurement named `{prefix} {column}`, where the
             column has no hyphen, and `avg`, the mean of a row's figures.
         digits: decimal places.
@@ -46,6 +47,7 @@ class Layout:
     caption: str
     columns: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
+    scored: bool = False
     prefix: str = ""
     digits: int = 1
     published_scale: Mapping[str, float] = field(default_factory=dict)
@@ -59,6 +61,14 @@ class Layout:
             return [Line({name: f"{self.prefix} {name}" for name in self._names([content])})]
         if "pair" not in self.fields:
             return [Line(self.columns)]
+        if not self.scored:
+            return [
+                Line(
+                    {column: f"{name} {pair}" for column, name in self.columns.items()},
+                    {"pair": pair, "n": str(about["n"])},
+                )
+                for pair, about in content["pairs"].items()
+            ]
         return [
             Line(
                 {column: f"{name} {pair} {scoring}" for column, name in self.columns.items()},
@@ -105,6 +115,8 @@ class Task:
         parts: the kind of parts that a task in several languages has. A system is evaluated on those in its
             languages. They are the `tracks` of STS 2017, or the `languages` or `pairs` of the data set in
             section `evaluation.TASK`; the key of the same name in that section can choose some of them.
+        of_models: whether only our models are evaluated, each on its own data, which `{model}` in `testsets`
+            stands for.
     """
 
     tables: Mapping[str, Layout]
@@ -117,6 +129,7 @@ class Task:
     languages: tuple[str, ...] = ("en",)
     related: bool = False
     parts: Literal["", "tracks", "languages", "pairs"] = ""
+    of_models: bool = False
 
 
 def _correlations(
@@ -164,6 +177,29 @@ _POLISH = {
 
 # The order of the tables on the page.
 TASKS = {
+    "held_out": Task(
+        tables={
+            "held_out": Layout(
+                "Held-out pairs",
+                "Share × 100 of held-out sentences whose nearest sentence on the other side is their "
+                "partner, from the first language to the second (forward) and back; in the last two columns, partners "
+                "are hidden among 10,000 sentences of the training data",
+                {
+                    "forward": "forward",
+                    "backward": "backward",
+                    "forward hidden": "forward hidden",
+                    "backward hidden": "backward hidden",
+                },
+                ("pair", "n"),
+            )
+        },
+        function="evaluation.held_out:evaluate_held_out",
+        memory_mb=500,
+        seconds=4,
+        testsets="results/held_out/{model}.parquet",
+        languages=(),
+        of_models=True,
+    ),
     "sts": Task(
         tables=_correlations(
             "sts",
@@ -255,6 +291,7 @@ TASKS = {
                 "threshold with the highest F1",
                 {name: name for name in ("precision", "recall", "f1", "threshold")},
                 ("pair",),
+                scored=True,
             )
         },
         function="evaluation.bitext:evaluate_bucc",

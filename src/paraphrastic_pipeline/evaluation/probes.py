@@ -5,7 +5,6 @@ from pathlib import Path
 import polars as pl
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import cosines
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
@@ -72,5 +71,5 @@ def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:
             samples=evaluation.bootstrap_samples,
         )
         means[kind] = {"same": float(near[rows].mean()), "different": float(far[rows].mean())}
-    official = read_json(evaluation.official).get("probes") == digest
+    official = evaluation.official_digests().get("probes") == digest
     evaluation.write("probes", measurements, {"probes": {"official": official}}, cosines=means)

@@ -25,7 +25,7 @@ class Evaluation:
     Attributes:
         system: the system.
         result: the JSON file to write, see `write_result`.
-        official: JSON file with the digests of the official data, by data set.
+        official: JSON file with the digests of the official data, by data set; None if there are none.
         source: whether the system was trained.
         bootstrap_samples: number of resamples of the test data, for the intervals.
         sample: whether the system was trained on a sample, so that its result is not official.
@@ -34,11 +34,15 @@ class Evaluation:
 
     system: System
     result: Path
-    official: Path
+    official: Path | None
     source: Source
     bootstrap_samples: int
     sample: bool = False
     threads: int = 1
+
+    def official_digests(self) -> dict[str, Any]:
+        """The digests of the official data, by data set."""
+        return read_json(self.official) if self.official else {}
 
     def write(
         self, task: str, measurements: Mapping[str, Measurement], data: Mapping[str, Any], **details: Any

@@ -9,7 +9,6 @@ import polars as pl
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import cosines
 from paraphrastic.quality.correlation import MIN_PAIRS
 from paraphrastic_pipeline.evaluation.measurement import Measurement, correlations, mean_of
@@ -64,7 +63,7 @@ def evaluate_sts(
         _tracks(found, tracks)
     else:
         _benchmark(found)
-    digests = read_json(evaluation.official)
+    digests = evaluation.official_digests()
     datasets = {}
     for name, pairs in found.pairs.items():
         year, dataset = name.split("/", maxsplit=1)

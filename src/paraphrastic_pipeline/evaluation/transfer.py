@@ -14,7 +14,6 @@ import torch
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.cross_validation import (
     cross_validation,
@@ -75,7 +74,7 @@ def evaluate_transfer(
     system, samples = evaluation.system, evaluation.bootstrap_samples
     named = {task.name: task for task in TRANSFER_TASKS[suite]}
     chosen = [named[name] for name in tasks or named]
-    everything, digests = read_testsets(testsets), read_json(evaluation.official)
+    everything, digests = read_testsets(testsets), evaluation.official_digests()
     measurements: Measurements = {}
     details: dict[str, Details] = {}
     torch.set_num_threads(evaluation.threads)

@@ -41,6 +41,7 @@ class Evaluations:
             dict.fromkeys(
                 task.testsets.format(part=part)
                 for name, task in TASKS.items()
+                if not task.of_models
                 for system in self.systems_of(name)
                 for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
             )
@@ -118,13 +119,25 @@ class Evaluations:
         """Return the arguments of the task's own function."""
         task = TASKS[wildcards.task]
         settings: Json = dict(task.settings)
+        if task.of_models:
+            model = self.untrained.get(wildcards.system, wildcards.system)
+            settings["languages"] = [pair for _, pair in self.models.corpus_pairs[model]]
         if task.parts:
             settings[task.parts] = self.evaluated(wildcards.task, wildcards.system)
         return settings
 
     def task_files(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
-        """Return the test sets of a task, one per part if parts have their own, and the official digests."""
+        """Return the test sets of a task, one per part if parts have their own, and the official digests.
+
+        A model's own data have no official digests, but the training data, among which they are hidden.
+        """
         task = TASKS[wildcards.task]
+        if task.of_models:
+            data = self.models.data_models[self.untrained.get(wildcards.system, wildcards.system)]
+            return {
+                "testsets": task.testsets.format(model=data),
+                "pairs": f"results/corpora/{data}/pairs.parquet",
+            }
         files: dict[str, str | list[str]] = {"testsets": task.testsets}
         if task.gold:
             files["gold"] = task.gold
@@ -145,6 +158,8 @@ class Evaluations:
             # An untrained model is as fast as a trained one.
             return system not in self.untrained and self.knows(system, "en")
         of_task = TASKS[task]
+        if of_task.of_models:
+            return self.untrained.get(system, system) in self.models.held_out_models
         if of_task.parts:
             return bool(self.parts(task, system))
         named = of_task.related and system in self.config.evaluation.only.get(task, [])

@@ -203,7 +203,9 @@ class Models:
     def held_out(self, wildcards: Wildcards) -> list[str]:
         """Return the file of the pairs that the job's model is not trained on, if there are any."""
         model = wildcards.model
-        return [f"results/held_out/{self.data_models[model]}.parquet"] if model in self.held_out_models else []
+        return (
+            [f"results/held_out/{self.data_models[model]}.parquet"] if model in self.held_out_models else []
+        )
 
     def of_model_corpora(self, path: str) -> list[str]:
         """Return the files of the `model_corpora`.
