@@ -30,7 +30,7 @@ from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_l
 from paraphrastic_pipeline.corpus.merge import merge_pairs
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.statistics import describe_corpus
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
@@ -209,9 +209,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             languages=("en", "en"),
             identifier=folder / "lid.bin",
             word_vectors=folder / "vectors.txt.gz",
-            segmentation={},
-            lowercase=True,
-            folding={},
+            text=TextSettings(segmentation={}, folding={}, lowercase=True),
         ),
         "describe": partial(
             describe_corpus,

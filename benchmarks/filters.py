@@ -22,7 +22,7 @@ import polars as pl
 
 from paraphrastic import load_model
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.declared import as_json
@@ -109,7 +109,7 @@ def rows(
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=("en", language),
         identifier=arguments.mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
-        word_vectors=None, **preparation,
+        word_vectors=None, text=TextSettings(**preparation),
     )  # fmt: skip
     settings = replace(next(iter(config.definitions[language].runs.values())), seed=seed)
     for variant in arguments.variants:

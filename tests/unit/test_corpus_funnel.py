@@ -14,7 +14,7 @@ from paraphrastic_pipeline.corpus.counts import in_order
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters
 from paraphrastic_pipeline.corpus.merge import merge_pairs
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 from paraphrastic_pipeline.report.first_screen import surprises
@@ -72,8 +72,8 @@ def test_rows_that_the_extraction_left_out_are_the_first_reason(
     parts = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
     for number, part in enumerate(parts, start=1):
         score_pairs(
-            pairs, part, languages=("en", "de"), identifier=None, word_vectors=None, segmentation={},
-            folding={}, lowercase=True, shard=(number, 2),
+            pairs, part, languages=("en", "de"), identifier=None, word_vectors=None,
+            text=TextSettings(segmentation={}, folding={}, lowercase=True), shard=(number, 2),
         )  # fmt: skip
     counts = select_pairs(
         parts, tmp_path / "out.parquet", counts=tmp_path / "counts.json", dropped=tmp_path / "dropped.tsv",

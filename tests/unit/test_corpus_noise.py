@@ -11,7 +11,7 @@ from configurations import checked, load
 from test_corpus_merge import merge
 
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 MEMBER = "para-nmt-50m/para-nmt-50m.txt"
@@ -65,9 +65,7 @@ def noisy(mirror, tmp_path_factory):
         languages=("en", "en"),
         identifier=mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
         word_vectors=mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz",
-        segmentation={},
-        folding={},
-        lowercase=True,
+        text=TextSettings(segmentation={}, folding={}, lowercase=True),
     )
     english, german = captions(mirror, "en"), captions(mirror, "de")
     kinds = [kind(*row.split("\t")[:2], english, german) for row in rows]

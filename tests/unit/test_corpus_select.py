@@ -14,7 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.sampling import Samples
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 PAPER = {
@@ -348,8 +348,8 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
     pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
     extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
-    settings = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
-    score_pairs(pairs, scores, languages=("en", "de"), lowercase=True, **settings)
+    text = TextSettings(segmentation={}, folding={}, lowercase=True)
+    score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, text=text)
     counts = select_pairs(
         [scores],
         tmp_path / "out.parquet",

@@ -33,7 +33,7 @@ from paraphrastic_pipeline.corpus.groups import Drawing
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 from paraphrastic_pipeline.registry.datasets import KINDS
@@ -129,7 +129,7 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.Da
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     score_pairs(
         pairs_of(folder, texts), folder / "scored.parquet", languages=("xx", "en"), identifier=None,
-        word_vectors=None, segmentation={}, **FOLDED,
+        word_vectors=None, text=TextSettings(segmentation={}, **FOLDED),
     )  # fmt: skip
     select_pairs(
         [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",

@@ -18,7 +18,7 @@ from paraphrastic import load_model
 from paraphrastic.base.text import collapse_spaces
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import ModelFiles
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.settings.declared import as_json
 
@@ -42,8 +42,7 @@ def trained_on(folder: Path, languages: tuple[str, str], text: dict[str, Any], p
     pq.write_table(table, folder / "pairs.parquet")
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=languages, identifier=None,
-        word_vectors=None, segmentation=preparation["segmentation"], folding=preparation["folding"],
-        lowercase=preparation["lowercase"], words=text["words"], identify=text["identify"],
+        word_vectors=None, text=TextSettings(**preparation, words=text["words"], identify=text["identify"]),
     )  # fmt: skip
     select_pairs(
         [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",

@@ -13,7 +13,7 @@ import unicode_text
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import collapse_spaces, fold, is_chinese, prepare_text, segment, visible
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 
@@ -153,9 +153,7 @@ def test_corpora_and_models_prepare_odd_text_alike(
         languages=(language, "en"),
         identifier=None,
         word_vectors=None,
-        segmentation=segmentation,
-        folding=folding,
-        lowercase=True,
+        text=TextSettings(segmentation=segmentation, folding=folding, lowercase=True),
     )
     select_pairs(
         [tmp_path / "scored.parquet"],
