@@ -26,6 +26,7 @@ from nltk.tokenize import TreebankWordTokenizer
 
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_language_id
 from paraphrastic_pipeline.corpus.merge import merge_pairs
 from paraphrastic_pipeline.corpus.overlap import compare_words
@@ -224,9 +225,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         "select": partial(
             select_pairs,
             [files["scored"]],
-            files["selected"],
-            counts=counts,
-            dropped=folder / "dropped.tsv",
+            FilterFiles(files["selected"], counts, folder / "dropped.tsv"),
             languages=("en", "en"),
             settings={**PAPER, "paraphrase_score": None},
             preparation={"lowercase": True},

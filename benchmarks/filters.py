@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from paraphrastic import load_model
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
@@ -114,8 +115,9 @@ def rows(
     settings = replace(next(iter(config.definitions[language].runs.values())), seed=seed)
     for variant in arguments.variants:
         select_pairs(
-            [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
-            dropped=folder / "dropped.tsv", languages=("en", language), settings=VARIANTS[variant],
+            [folder / "scored.parquet"],
+            FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
+            languages=("en", language), settings=VARIANTS[variant],
             preparation=preparation, seed=seed,
         )  # fmt: skip
         selected = pl.read_parquet(folder / "selected.parquet")

@@ -11,6 +11,7 @@ from scored_corpus import write_scored
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.corpus_tables import tabulate_funnel
 from paraphrastic_pipeline.corpus.counts import in_order
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters
 from paraphrastic_pipeline.corpus.merge import merge_pairs
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
@@ -76,7 +77,7 @@ def test_rows_that_the_extraction_left_out_are_the_first_reason(
             text=TextSettings(segmentation={}, folding={}, lowercase=True), shard=(number, 2),
         )  # fmt: skip
     counts = select_pairs(
-        parts, tmp_path / "out.parquet", counts=tmp_path / "counts.json", dropped=tmp_path / "dropped.tsv",
+        parts, FilterFiles(*(tmp_path / name for name in ("out.parquet", "counts.json", "dropped.tsv"))),
         languages=("en", "de"), settings={}, preparation={}, seed=1,
     )  # fmt: skip
     assert (counts["unreadable"], counts["read"], counts["kept"]) == (8, 5, 5)
@@ -156,7 +157,8 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
     scored = write_scored(tmp_path / "s", [(f"source {n}", f"target {n}") for n in range(100)], [0.5] * 100)
     counts = {name: tmp_path / f"{name}.json" for name in ("selected", "merged")}
     select_pairs(
-        [scored], tmp_path / "selected.parquet", counts=counts["selected"], dropped=tmp_path / "dropped.tsv",
+        [scored],
+        FilterFiles(tmp_path / "selected.parquet", counts["selected"], tmp_path / "dropped.tsv"),
         languages=("en", "de"), settings={}, preparation={}, seed=1,
     )  # fmt: skip
     merge_pairs(

@@ -10,6 +10,7 @@ import pytest
 from configurations import checked, load
 from test_corpus_merge import merge
 
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
@@ -79,9 +80,7 @@ def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
     config = checked(load(name))
     counts = select_pairs(
         [folder / "scored"],
-        folder / "selected",
-        counts=folder / "counts.json",
-        dropped=folder / "dropped.tsv",
+        FilterFiles(folder / "selected", folder / "counts.json", folder / "dropped.tsv"),
         languages=("en", "en"),
         settings=config["selection"]["paraphrase"],
         preparation={"lowercase": True},

@@ -29,6 +29,7 @@ from paraphrastic.neighbours.mine_files import mine_files
 from paraphrastic.neighbours.search_files import search_files
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.groups import Drawing
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.normal_form import words_of
@@ -132,8 +133,9 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.Da
         word_vectors=None, text=TextSettings(segmentation={}, **FOLDED),
     )  # fmt: skip
     select_pairs(
-        [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
-        dropped=folder / "dropped.tsv", languages=("xx", "en"), settings=settings, seed=1,
+        [folder / "scored.parquet"],
+        FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
+        languages=("xx", "en"), settings=settings, seed=1,
         preparation=PREPARATION,
     )  # fmt: skip
     return pl.read_parquet(folder / "scored.parquet"), pl.read_parquet(folder / "selected.parquet")
