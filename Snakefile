@@ -51,6 +51,7 @@ wildcard_constraints:
     system=one_of([*evaluations.systems, *settings.definitions]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     suite="senteval|polish",
+    use="(-contamination)?",
     vocabulary="sentencepiece(-[a-z]+)*",
 
 

@@ -36,6 +36,7 @@ from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.statistics import describe_corpus
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
@@ -174,8 +175,12 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         for number in range(size):
             first, second, score = generator.choice(rows)
             member.write(f"{first} {number}\t{second} {number}\t{score}\n".encode())
+    prepare_sts(SAMPLE / "STS.zip", folder / "sts.parquet")
     gather_testsets(
-        [TestFile("sts", SAMPLE / "STS.zip")], folder / "testsets.parquet", segmentation={}, lowercase=True
+        [TestFile("sts", folder / "sts.parquet")],
+        folder / "testsets.parquet",
+        segmentation={},
+        lowercase=True,
     )
     files = {name: folder / f"{name}.parquet" for name in ("pairs", "scored", "selected", "marked", "merged")}
     counts = folder / "counts.json"

@@ -230,6 +230,16 @@ from paraphrastic.base.errors import InputError
             "contamination.testsets.glue: unknown key; known keys are sts",
         ),
         (
+            "contamination.testsets.bucc",
+            "tatoeba",
+            "contamination.testsets.bucc: 'tatoeba' has files that are not archives of two languages",
+        ),
+        (
+            "contamination.testsets.senteval",
+            "polish_cds",
+            "contamination.testsets.senteval: 'polish_cds' has 3 files; one archive is needed",
+        ),
+        (
             "evaluation.tatoeba",
             {"testsets": "tatoba"},
             "evaluation.tatoeba.testsets: 'tatoba' is not in the registry of data sets; did you mean",
