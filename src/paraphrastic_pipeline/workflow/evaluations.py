@@ -53,7 +53,7 @@ class Evaluations:
         ]
 
     def _check_only(self) -> None:
-        tasks, faults = [*TASKS, "speed", "front"], []
+        tasks, faults = [*TASKS, "speed"], []
         # Models that this run does not build may be named, too.
         known = self._evaluated_systems(self.config.definitions)
         for task, systems in self.config.evaluation.only.items():
@@ -141,7 +141,7 @@ class Evaluations:
 
     def is_for(self, task: str, system: str) -> bool:
         """Whether the configuration asks for a task and the system knows its languages."""
-        if task in ("speed", "front"):
+        if task == "speed":
             # An untrained model is as fast as a trained one.
             return system not in self.untrained and self.knows(system, "en")
         of_task = TASKS[task]
@@ -281,16 +281,6 @@ class Evaluations:
     def speed_systems(self, wildcards: Wildcards) -> list[str]:
         """Return the files of all systems whose speed is measured."""
         return [file for system in self.systems_of("speed") for file in self.files(system)]
-
-    @property
-    def has_front(self) -> bool:
-        """Whether quality, speed and size are shown together."""
-        settings = self.config.evaluation
-        return bool(settings.front and self.speed_models and settings.sts)
-
-    def front_systems(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of all systems whose quality, speed and size are shown together."""
-        return [file for system in self.systems_of("front") for file in self.files(system)]
 
     def speed_columns(self) -> dict[str, list[str]]:
         """Return the training pairs whose English sentences are embedded, and their English columns."""

@@ -23,7 +23,6 @@ from paraphrastic_pipeline.settings.sections.names import (
 )
 from paraphrastic_pipeline.settings.sections.selection import Contamination, NearDuplicates, Selection
 from paraphrastic_pipeline.settings.sections.studies import (
-    Comparison,
     FilterStudy,
     Inspection,
     LanguageChoice,
@@ -217,7 +216,6 @@ class Configuration(ModelSections):
     """
     negatives: Negatives = setting(Negatives)
     inspection: Inspection = setting(Inspection)
-    comparison: Comparison = setting(Comparison)
     language_choice: LanguageChoice = setting(LanguageChoice)
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})

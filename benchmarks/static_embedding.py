@@ -4,7 +4,6 @@ The loss, the batches and the tokenization are sentence-transformers' own. The o
 those of its trainer. That is not used itself, because it needs more packages and its clock includes scores.
 """
 
-import logging
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 import llvmlite.binding
 import numpy as np
+from curves import Point, write_curve
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
@@ -22,10 +22,7 @@ from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.hub import not_installed, set_tokenizer_threads
 from paraphrastic.model.sentencepiece_models import read_model_proto
 from paraphrastic_pipeline.corpus.blocks import read_blocks
-from paraphrastic_pipeline.evaluation.comparison import Point, write_curve
 from paraphrastic_pipeline.evaluation.development import average_of_vectors
-
-log = logging.getLogger(__name__)
 
 # The settings with which the authors of the library trained their static models ("Train 400x faster Static
 # Embedding Models with Sentence Transformers", 2025).
@@ -65,7 +62,7 @@ class Pairs:
 
 
 def train_static_embedding(
-    pairs: Path,
+    pairs: Pairs,
     sentencepiece: Path,
     testsets: Path,
     output: Path,
@@ -85,10 +82,10 @@ def train_static_embedding(
     has instructions for them, as in the authors' training, and otherwise in float32.
 
     Args:
-        pairs: Parquet file with the training pairs, as `encode_dataset` takes it.
+        pairs: the training pairs.
         sentencepiece: the model of the vocabulary, whose pieces become those of a `tokenizer.json`.
         testsets: Parquet file with STS 2012–2016.
-        output: CSV file of the curve; see `evaluation.comparison`.
+        output: CSV file of the curve; see `curves`.
         config: content of the model's `config.json`, for the tokenizer.
         dimension: dimension of the embeddings.
         epochs: passes over the pairs.
@@ -98,23 +95,22 @@ def train_static_embedding(
         threads: threads of torch and of the tokenizer.
 
     Raises:
-        InputError: sentence-transformers is not installed, there are no pairs, the vocabulary cannot be a
-            `tokenizer.json`, or a score is not a number.
+        InputError: sentence-transformers is not installed, the vocabulary cannot be a `tokenizer.json`, or a
+            score is not a number.
     """
     set_tokenizer_threads(threads)
-    read = Pairs.read(pairs)
     tokenizer = tokenizer_json(read_model_proto(sentencepiece.read_bytes()), config)
     begin = partial(
         _Training, tokenizer=tokenizer, dimension=dimension, max_pieces=max_pieces, seed=seed, threads=threads
     )
     # A first step takes seconds, in which torch loads what it needs. They count for no training.
-    few = begin(Pairs(read.sources[:BATCH_SIZE], read.targets[:BATCH_SIZE]), epochs=1)
+    few = begin(Pairs(pairs.sources[:BATCH_SIZE], pairs.targets[:BATCH_SIZE]), epochs=1)
     few.step(next(few.batches()))
     started = time.monotonic()
-    training = begin(read, epochs=epochs)
+    training = begin(pairs, epochs=epochs)
     seconds, in_batches, n_read = time.monotonic() - started, 0.0, 0
     curve: list[Point] = []
-    every, batches = epochs * len(read) / points, training.batches()
+    every, batches = epochs * len(pairs) / points, training.batches()
     while True:
         start = time.monotonic()
         if (batch := next(batches, None)) is None:
@@ -127,7 +123,7 @@ def train_static_embedding(
         if int(n_read / every + 1e-9) > int(before / every + 1e-9):
             score = average_of_vectors(training.embed, testsets)
             curve.append(Point(pairs=n_read, seconds=seconds, seconds_of_batches=in_batches, sts=score))
-            log.info("%d pairs in %.1f s and %.1f s of batches: %.2f", n_read, seconds, in_batches, score)
+            print(f"StaticEmbedding, {n_read:,} pairs in {seconds:.1f} s of steps: {score:.2f}", flush=True)
     write_curve(curve, output, dim=dimension, threads=threads)
 
 
@@ -148,7 +144,7 @@ class _Training:
             from tokenizers import Tokenizer
             from transformers import get_linear_schedule_with_warmup
         except ImportError:
-            raise not_installed("comparison.model", "sentence-transformers") from None
+            raise not_installed("StaticEmbedding", "sentence-transformers") from None
         torch.set_num_threads(threads)
         torch.manual_seed(seed)
         cutter = Tokenizer.from_str(tokenizer)
