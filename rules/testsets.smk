@@ -7,7 +7,7 @@ from paraphrastic_pipeline.workflow.functions import TESTSETS
 # prepared for this `use` alone.
 rule prepare_testsets:
     input:
-        download=lambda wildcards: corpora.downloads(evaluations.testsets(wildcards.testset, wildcards.use))[0],
+        download=evaluations.testset_file,
     output:
         testsets="results/testsets/{testset}{use}.parquet",
     log:

@@ -199,6 +199,10 @@ class Evaluations:
 
     # Test sets.
 
+    def testset_file(self, wildcards: Wildcards) -> str:
+        """Return the downloaded file of the job's test set, which has only one."""
+        return self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))[0]
+
     def bucc_file(self, wildcards: Wildcards) -> Json:
         """Return the languages, members and version of BUCC's archive of the job's pair."""
         name = self.testsets("bucc", wildcards.use)
