@@ -25,7 +25,7 @@ from typing import cast
 import h5py
 from comparison_figure import plot_comparison
 from curves import OWN, PAPER, STATIC_EMBEDDING, tabulate_comparison, write_curve_of_run
-from static_embedding import Pairs, train_static_embedding
+from static_embedding import Pairs, StaticSettings, train_static_embedding
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
@@ -110,8 +110,11 @@ def compare(options: argparse.Namespace) -> None:
     own = inputs.settings
     train_static_embedding(
         pairs, folder / SENTENCEPIECE, options.testsets, curves[STATIC_EMBEDDING], config=model.config,
-        dimension=own.dimension, epochs=own.epochs, points=options.points, max_pieces=options.max_pieces,
-        seed=own.seed, threads=options.threads,
+        settings=StaticSettings(
+            dimension=own.dimension, epochs=own.epochs, points=options.points,
+            max_pieces=options.max_pieces, seed=own.seed,
+        ),
+        threads=options.threads,
     )  # fmt: skip
     scored = Development(_score, options.testsets, own.epochs / options.points)
     for name, settings in ((PAPER, paper_settings(own)), (OWN, own)):

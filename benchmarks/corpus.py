@@ -16,6 +16,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_language_id
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
@@ -184,16 +185,16 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
     )
     files = {name: folder / f"{name}.parquet" for name in ("pairs", "scored", "selected", "marked", "merged")}
     counts = folder / "counts.json"
+    merging = Merging(
+        duplicates="keep_one", near_duplicates=None, drop=["exact"], max_pairs=[None], weights=[1]
+    )
+    near = replace(merging, near_duplicates={"ngram": 2, "min_similarity": 0.95})
     merge = partial(
         merge_pairs,
         [files["selected"]],
         files["merged"],
         counts=counts,
         contaminated=[files["marked"]],
-        drop=["exact"],
-        duplicates="keep_one",
-        max_pairs=[None],
-        weights=[1],
         seed=1,
         memory_mb=200,
         threads=1,
@@ -246,8 +247,8 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             near_duplicates={"ngram": 3, "min_similarity": 0.6},
             seed=1,
         ),
-        "merge": partial(merge, near_duplicates=None),
-        "merge, near duplicates": partial(merge, near_duplicates={"ngram": 2, "min_similarity": 0.95}),
+        "merge": partial(merge, merging=merging),
+        "merge, near duplicates": partial(merge, merging=near),
     }
     return {name: measured(step, size) for name, step in steps.items()}
 

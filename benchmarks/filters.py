@@ -31,7 +31,7 @@ from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.train import train_model
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 CODES = {"ar": "ara", "de": "deu", "es": "spa", "fr": "fra", "ja": "jpn", "tr": "tur", "zh": "cmn"}
 HELD_OUT = 1000
@@ -184,9 +184,12 @@ def trained_score(
     """Train on the pairs; the share in percent of held-out sentences whose partner is nearest."""
     pairs.write_parquet(folder / "merged.parquet")
     train_vocabulary(
-        folder / "merged.parquet", folder / "sp.model", size=8000, character_coverage=1.0, unknown="bytes",
-        max_sentences=10_000_000, hard_limit=False,
-    )  # fmt: skip
+        folder / "merged.parquet",
+        folder / "sp.model",
+        VocabularySettings(
+            size=8000, character_coverage=1.0, unknown="bytes", max_sentences=10_000_000, hard_limit=False
+        ),
+    )
     vocabulary = UnitVocabulary("subword", (folder / "sp.model",), None)
     encode_dataset(folder / "merged.parquet", [vocabulary], folder / "train.h5", threads=threads)
     about = {"model": language, "languages": ["en", language], "corpora": {}, "unit": "subword"}

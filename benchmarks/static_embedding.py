@@ -7,7 +7,7 @@ those of its trainer. That is not used itself, because it needs more packages an
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,25 @@ class Pairs:
         return pairs
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticSettings:
+    """Settings of a `StaticEmbedding` and its training.
+
+    Attributes:
+        dimension: dimension of the embeddings.
+        epochs: passes over the pairs.
+        points: number of scores, at equal distances; the last one is at the end.
+        max_pieces: sentences are cut off after this many pieces; None keeps them whole.
+        seed: seed of the embeddings and the order of the pairs.
+    """
+
+    dimension: int
+    epochs: int
+    points: int
+    max_pieces: int | None
+    seed: int
+
+
 def train_static_embedding(
     pairs: Pairs,
     sentencepiece: Path,
@@ -68,11 +87,7 @@ def train_static_embedding(
     output: Path,
     *,
     config: Mapping[str, Any],
-    dimension: int,
-    epochs: int,
-    points: int,
-    max_pieces: int | None,
-    seed: int,
+    settings: StaticSettings,
     threads: int,
 ) -> None:
     """Train `StaticEmbedding` with `MultipleNegativesRankingLoss`, and write its curve on STS 2012–2016.
@@ -87,11 +102,7 @@ def train_static_embedding(
         testsets: Parquet file with STS 2012–2016.
         output: CSV file of the curve; see `curves`.
         config: content of the model's `config.json`, for the tokenizer.
-        dimension: dimension of the embeddings.
-        epochs: passes over the pairs.
-        points: number of scores, at equal distances; the last one is at the end.
-        max_pieces: sentences are cut off after this many pieces; None keeps them whole.
-        seed: seed of the embeddings and the order of the pairs.
+        settings: how long it is trained, and what it looks like.
         threads: threads of torch and of the tokenizer.
 
     Raises:
@@ -100,17 +111,15 @@ def train_static_embedding(
     """
     set_tokenizer_threads(threads)
     tokenizer = tokenizer_json(read_model_proto(sentencepiece.read_bytes()), config)
-    begin = partial(
-        _Training, tokenizer=tokenizer, dimension=dimension, max_pieces=max_pieces, seed=seed, threads=threads
-    )
+    begin = partial(_Training, tokenizer=tokenizer, threads=threads)
     # A first step takes seconds, in which torch loads what it needs. They count for no training.
-    few = begin(Pairs(pairs.sources[:BATCH_SIZE], pairs.targets[:BATCH_SIZE]), epochs=1)
+    few = begin(Pairs(pairs.sources[:BATCH_SIZE], pairs.targets[:BATCH_SIZE]), replace(settings, epochs=1))
     few.step(next(few.batches()))
     started = time.monotonic()
-    training = begin(pairs, epochs=epochs)
+    training = begin(pairs, settings)
     seconds, in_batches, n_read = time.monotonic() - started, 0.0, 0
     curve: list[Point] = []
-    every, batches = epochs * len(pairs) / points, training.batches()
+    every, batches = settings.epochs * len(pairs) / settings.points, training.batches()
     while True:
         start = time.monotonic()
         if (batch := next(batches, None)) is None:
@@ -124,16 +133,13 @@ def train_static_embedding(
             score = average_of_vectors(training.embed, testsets)
             curve.append(Point(pairs=n_read, seconds=seconds, seconds_of_batches=in_batches, sts=score))
             print(f"StaticEmbedding, {n_read:,} pairs in {seconds:.1f} s of steps: {score:.2f}", flush=True)
-    write_curve(curve, output, dim=dimension, threads=threads)
+    write_curve(curve, output, dim=settings.dimension, threads=threads)
 
 
 class _Training:
     """The model with its loss, batches and optimizer."""
 
-    def __init__(
-        self, pairs: Pairs, *, tokenizer: str, dimension: int, epochs: int, max_pieces: int | None, seed: int,
-        threads: int,
-    ) -> None:  # fmt: skip
+    def __init__(self, pairs: Pairs, settings: StaticSettings, *, tokenizer: str, threads: int) -> None:
         try:
             # Imported late: the package is optional and takes seconds to import.
             import torch
@@ -146,13 +152,13 @@ class _Training:
         except ImportError:
             raise not_installed("StaticEmbedding", "sentence-transformers") from None
         torch.set_num_threads(threads)
-        torch.manual_seed(seed)
+        torch.manual_seed(settings.seed)
         cutter = Tokenizer.from_str(tokenizer)
-        if max_pieces is not None:
-            cutter.enable_truncation(max_pieces)
-        self.pairs, self.epochs = pairs, epochs
+        if settings.max_pieces is not None:
+            cutter.enable_truncation(settings.max_pieces)
+        self.pairs, self.epochs = pairs, settings.epochs
         self.model: Any = SentenceTransformer(
-            modules=[StaticEmbedding(cutter, embedding_dim=dimension)], device="cpu"
+            modules=[StaticEmbedding(cutter, embedding_dim=settings.dimension)], device="cpu"
         )
         self.loss: Any = MultipleNegativesRankingLoss(self.model)
         self.sampler: Any = NoDuplicatesBatchSampler(
@@ -160,12 +166,12 @@ class _Training:
             BATCH_SIZE,
             drop_last=False,
             generator=torch.Generator(),
-            seed=seed,
+            seed=settings.seed,
         )
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(), lr=LEARNING_RATE, weight_decay=0.0, fused=True
         )
-        steps = epochs * len(self.sampler)
+        steps = settings.epochs * len(self.sampler)
         warmup = math.ceil(WARMUP * steps)
         self.schedule: Any = get_linear_schedule_with_warmup(self.optimizer, warmup, steps)
         self.precision = partial(torch.autocast, "cpu", torch.bfloat16, enabled=has_bfloat16_products())

@@ -26,7 +26,7 @@ from curves import (
     write_curve_of_run,
 )
 from small_corpus import PAIRS, write_pairs, write_training_data
-from static_embedding import Pairs, train_static_embedding
+from static_embedding import Pairs, StaticSettings, train_static_embedding
 from training_runs import CONFIG, SETTINGS, history, train_model, training_inputs
 
 from paraphrastic.base.errors import InputError
@@ -88,9 +88,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def trained(data: tuple[Path, Path], testsets: Path, output: Path, **changes: Any) -> list[Point]:
     """Train StaticEmbedding on the pairs of the data set, and return its curve."""
-    settings = {"dimension": 16, "epochs": 4, "points": 8, "max_pieces": 100, "seed": 1, "threads": 1}
+    settings = StaticSettings(
+        **{"dimension": 16, "epochs": 4, "points": 8, "max_pieces": 100, "seed": 1, **changes}
+    )
     pairs = Pairs.read(data[0].with_name("pairs.parquet"))
-    train_static_embedding(pairs, data[1], testsets, output, config=CONFIG, **{**settings, **changes})
+    train_static_embedding(pairs, data[1], testsets, output, config=CONFIG, settings=settings, threads=1)
     return read_curve(output)
 
 
@@ -194,9 +196,11 @@ def test_scores_of_static_embedding_take_no_time(
 
 def begun(data: tuple[Path, Path], **changes: Any) -> static_embedding._Training:
     tokenizer = tokenizer_json(read_model_proto(data[1].read_bytes()), CONFIG)
-    settings = {"dimension": 4, "epochs": 2, "max_pieces": None, "seed": 1, "threads": 1, **changes}
+    settings = StaticSettings(
+        **{"dimension": 4, "epochs": 2, "points": 1, "max_pieces": None, "seed": 1, **changes}
+    )
     pairs = Pairs.read(data[0].with_name("pairs.parquet"))
-    return static_embedding._Training(pairs, tokenizer=tokenizer, **settings)
+    return static_embedding._Training(pairs, settings, tokenizer=tokenizer, threads=1)
 
 
 def test_static_embedding_reads_the_same_pairs_in_the_same_pieces(

@@ -13,7 +13,7 @@ from paraphrastic_pipeline.corpus.corpus_tables import tabulate_funnel
 from paraphrastic_pipeline.corpus.counts import in_order
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
@@ -163,7 +163,8 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
     )  # fmt: skip
     merge_pairs(
         [tmp_path / "selected.parquet"], tmp_path / "merged.parquet", counts=counts["merged"],
-        contaminated=[], drop=[], duplicates="keep_one", near_duplicates=None, max_pairs=[20], weights=[1],
+        contaminated=[],
+        merging=Merging(duplicates="keep_one", near_duplicates=None, drop=[], max_pairs=[20], weights=[1]),
         seed=1, memory_mb=200, threads=1, temporary=tmp_path / "temporary",
     )  # fmt: skip
     tables = tmp_path / "funnel.csv", tmp_path / "overlap.csv"

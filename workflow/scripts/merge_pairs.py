@@ -5,20 +5,16 @@ Inputs: selected, contaminated. Outputs: pairs, counts.
 
 from adapter import step
 from paraphrastic_pipeline.corpus.database import resources_of
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 with step(snakemake):
+    settings = ("duplicates", "near_duplicates", "drop", "max_pairs", "weights", "grouped")
     merge_pairs(
         snakemake.input.selected,
         snakemake.output.pairs,
         counts=snakemake.output.counts,
         contaminated=snakemake.input.contaminated,
-        drop=snakemake.params.drop,
-        duplicates=snakemake.params.duplicates,
-        near_duplicates=snakemake.params.near_duplicates,
-        max_pairs=snakemake.params.max_pairs,
-        weights=snakemake.params.weights,
-        grouped=snakemake.params.grouped,
+        merging=Merging(**{name: snakemake.params[name] for name in settings}),
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )
