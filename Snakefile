@@ -32,7 +32,6 @@ include: "rules/testsets.smk"
 include: "rules/evaluate.smk"
 include: "rules/speed.smk"
 include: "rules/filter_study.smk"
-include: "rules/comparison.smk"
 include: "rules/language_choice.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
@@ -51,6 +50,7 @@ wildcard_constraints:
     system=one_of([*evaluations.systems, *settings.definitions]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     suite="senteval|polish",
+    use="(-contamination)?",
     vocabulary="sentencepiece(-[a-z]+)*",
 
 

@@ -16,6 +16,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,15 +27,17 @@ from nltk.tokenize import TreebankWordTokenizer
 
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_language_id
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.statistics import describe_corpus
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
@@ -173,21 +176,25 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         for number in range(size):
             first, second, score = generator.choice(rows)
             member.write(f"{first} {number}\t{second} {number}\t{score}\n".encode())
+    prepare_sts(SAMPLE / "STS.zip", folder / "sts.parquet")
     gather_testsets(
-        [TestFile("sts", SAMPLE / "STS.zip")], folder / "testsets.parquet", segmentation={}, lowercase=True
+        [TestFile("sts", folder / "sts.parquet")],
+        folder / "testsets.parquet",
+        segmentation={},
+        lowercase=True,
     )
     files = {name: folder / f"{name}.parquet" for name in ("pairs", "scored", "selected", "marked", "merged")}
     counts = folder / "counts.json"
+    merging = Merging(
+        duplicates="keep_one", near_duplicates=None, drop=["exact"], max_pairs=[None], weights=[1]
+    )
+    near = replace(merging, near_duplicates={"ngram": 2, "min_similarity": 0.95})
     merge = partial(
         merge_pairs,
         [files["selected"]],
         files["merged"],
         counts=counts,
         contaminated=[files["marked"]],
-        drop=["exact"],
-        duplicates="keep_one",
-        max_pairs=[None],
-        weights=[1],
         seed=1,
         memory_mb=200,
         threads=1,
@@ -209,9 +216,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             languages=("en", "en"),
             identifier=folder / "lid.bin",
             word_vectors=folder / "vectors.txt.gz",
-            segmentation={},
-            lowercase=True,
-            folding={},
+            text=TextSettings(segmentation={}, folding={}, lowercase=True),
         ),
         "describe": partial(
             describe_corpus,
@@ -226,9 +231,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         "select": partial(
             select_pairs,
             [files["scored"]],
-            files["selected"],
-            counts=counts,
-            dropped=folder / "dropped.tsv",
+            FilterFiles(files["selected"], counts, folder / "dropped.tsv"),
             languages=("en", "en"),
             settings={**PAPER, "paraphrase_score": None},
             preparation={"lowercase": True},
@@ -244,8 +247,8 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             near_duplicates={"ngram": 3, "min_similarity": 0.6},
             seed=1,
         ),
-        "merge": partial(merge, near_duplicates=None),
-        "merge, near duplicates": partial(merge, near_duplicates={"ngram": 2, "min_similarity": 0.95}),
+        "merge": partial(merge, merging=merging),
+        "merge, near duplicates": partial(merge, merging=near),
     }
     return {name: measured(step, size) for name, step in steps.items()}
 

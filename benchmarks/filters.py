@@ -21,8 +21,9 @@ import numpy as np
 import polars as pl
 
 from paraphrastic import load_model
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.declared import as_json
@@ -30,7 +31,7 @@ from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.train import train_model
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 CODES = {"ar": "ara", "de": "deu", "es": "spa", "fr": "fra", "ja": "jpn", "tr": "tur", "zh": "cmn"}
 HELD_OUT = 1000
@@ -109,13 +110,14 @@ def rows(
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=("en", language),
         identifier=arguments.mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
-        word_vectors=None, **preparation,
+        word_vectors=None, text=TextSettings(**preparation),
     )  # fmt: skip
     settings = replace(next(iter(config.definitions[language].runs.values())), seed=seed)
     for variant in arguments.variants:
         select_pairs(
-            [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
-            dropped=folder / "dropped.tsv", languages=("en", language), settings=VARIANTS[variant],
+            [folder / "scored.parquet"],
+            FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
+            languages=("en", language), settings=VARIANTS[variant],
             preparation=preparation, seed=seed,
         )  # fmt: skip
         selected = pl.read_parquet(folder / "selected.parquet")
@@ -182,9 +184,12 @@ def trained_score(
     """Train on the pairs; the share in percent of held-out sentences whose partner is nearest."""
     pairs.write_parquet(folder / "merged.parquet")
     train_vocabulary(
-        folder / "merged.parquet", folder / "sp.model", size=8000, character_coverage=1.0, unknown="bytes",
-        max_sentences=10_000_000, hard_limit=False,
-    )  # fmt: skip
+        folder / "merged.parquet",
+        folder / "sp.model",
+        VocabularySettings(
+            size=8000, character_coverage=1.0, unknown="bytes", max_sentences=10_000_000, hard_limit=False
+        ),
+    )
     vocabulary = UnitVocabulary("subword", (folder / "sp.model",), None)
     encode_dataset(folder / "merged.parquet", [vocabulary], folder / "train.h5", threads=threads)
     about = {"model": language, "languages": ["en", language], "corpora": {}, "unit": "subword"}

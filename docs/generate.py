@@ -67,7 +67,6 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
         Study,
         "negatives",
         "inspection",
-        "comparison",
         "language_choice",
     ),
 }

@@ -3,9 +3,7 @@
 
 rule gather_testsets:
     input:
-        downloads=lambda wildcards: corpora.locations(
-            file for _, file in evaluations.contamination_files(wildcards)
-        ),
+        testsets=evaluations.contamination_testsets,
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:

@@ -28,37 +28,3 @@ rule measure_speed:
         "Measure the speed of all systems"
     script:
         "../workflow/scripts/measure_speed.py"
-
-
-rule measure_front:
-    input:
-        systems=evaluations.front_systems,
-        corpora=lambda wildcards: list(evaluations.speed_columns()),
-        testsets="results/testsets/sts.parquet",
-        official="config/published/sts_digests.json",
-    output:
-        front="results/eval/front.json",
-    log:
-        "results/logs/measure_front.log",
-    benchmark:
-        "results/benchmarks/measure_front.tsv"
-    conda:
-        "../envs/evaluate.yaml"
-    threads: lambda wildcards: workflow.resource_settings.cores or 1
-    resources:
-        **needs("measure_front", shared=False),
-    params:
-        systems=lambda wildcards: {
-            system: evaluations.place(system) for system in evaluations.systems_of("front")
-        },
-        columns=lambda wildcards: list(evaluations.speed_columns().values()),
-        protocol={
-            "bootstrap_samples": settings.evaluation.bootstrap_samples,
-            **(as_json(settings.evaluation.speed) or {}),
-        },
-        versions=settings.evaluation.front.versions if settings.evaluation.front else [],
-        code=code_of("measure_front"),
-    message:
-        "Measure quality, speed and size of all systems"
-    script:
-        "../workflow/scripts/measure_front.py"

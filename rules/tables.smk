@@ -3,25 +3,12 @@
 from paraphrastic_pipeline.workflow.functions import TABLES
 
 # What each table is made of: the files, and then the settings, that its function takes (workflow.functions).
-CURVES = {
-    name: models.study_file("comparison", f"results/comparison/{{model}}/{name}.csv")
-    for name in ("static_embedding", "paper", "own")
-}
 TABLE_FILES = {
-    "comparison": CURVES,
     "filter_study": {
         "summaries": models.filter_study_files("parts.json"),
         "development": models.filter_study_files("{part}/development.json"),
         "sts": models.filter_study_files("{part}/sts.json"),
         "published": "config/published/filter_study.csv",
-    },
-    "front": {
-        "measured": "results/eval/front.json",
-        "published": [
-            "config/published/sts.csv",
-            "config/published/sts_spearman.csv",
-            "config/other_models.csv",
-        ],
     },
     "speed": {"measured": "results/eval/speed.json", "published": "config/published/speed.csv"},
     "studies": {

@@ -3,14 +3,15 @@
 from paraphrastic_pipeline.workflow.functions import TESTSETS
 
 
-# STS and the probes, each from one file.
+# STS and the probes, each from one file. If the contamination check has another data set than the evaluation, that is
+# prepared for this `use` alone.
 rule prepare_testsets:
     input:
-        download=lambda wildcards: corpora.downloads(evaluations.testsets(wildcards.testset))[0],
+        download=evaluations.testset_file,
     output:
-        testsets="results/testsets/{testset}.parquet",
+        testsets="results/testsets/{testset}{use}.parquet",
     log:
-        "results/logs/prepare_{testset}.log",
+        "results/logs/prepare_{testset}{use}.log",
     wildcard_constraints:
         testset="sts|probes",
     conda:
@@ -47,15 +48,15 @@ use rule prepare_testsets as prepare_tatoeba with:
 use rule prepare_testsets as prepare_bucc with:
     input:
         archive=lambda wildcards: corpora.downloads(
-            evaluations.testsets("bucc"), languages_of(wildcards.pair)
+            evaluations.testsets("bucc", wildcards.use), languages_of(wildcards.pair)
         )[0],
     output:
-        sentences="results/testsets/bucc/{pair}.parquet",
-        gold="results/testsets/bucc/{pair}.gold.parquet",
+        sentences="results/testsets/bucc{use}/{pair}.parquet",
+        gold="results/testsets/bucc{use}/{pair}.gold.parquet",
     log:
-        "results/logs/prepare_bucc/{pair}.log",
+        "results/logs/prepare_bucc{use}/{pair}.log",
     benchmark:
-        "results/benchmarks/prepare_bucc/{pair}.tsv"
+        "results/benchmarks/prepare_bucc{use}/{pair}.tsv"
     params:
         function=TESTSETS["bucc"],
         settings=lambda wildcards: {
@@ -72,11 +73,11 @@ use rule prepare_testsets as prepare_transfer with:
     input:
         lambda wildcards: sum(evaluations.suite_files(wildcards).values(), []),
     output:
-        testsets="results/testsets/{suite}.parquet",
+        testsets="results/testsets/{suite}{use}.parquet",
     log:
-        "results/logs/prepare_transfer/{suite}.log",
+        "results/logs/prepare_transfer/{suite}{use}.log",
     benchmark:
-        "results/benchmarks/prepare_transfer/{suite}.tsv"
+        "results/benchmarks/prepare_transfer/{suite}{use}.tsv"
     params:
         function=TESTSETS["transfer"],
         settings=lambda wildcards: {"suite": wildcards.suite, "files": evaluations.suite_files(wildcards)},

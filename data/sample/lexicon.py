@@ -1,4 +1,17 @@
-"""The concepts of the sample: what each is called in English, German, Spanish and French."""
+"""The concepts of the sample: what each is called in English, German, Spanish and French.
+
+In the tables of `lexicon/`, `/` separates alternative wordings, and `>` comes before an irregular form: a
+plural, a German comparative, or a French feminine.
+
+- Classes: H people, A animals, F food, D drinks, T things, C clothes, V vehicles, M media, P places, O
+  organisations, X affairs. `~` marks substances, which have no plural.
+- Nouns begin with their gender (`w`: German weak masculine; `f*`: Spanish feminine with *el*). German nouns
+  end with their plural.
+- Verbs have a frame: t transitive, d with a receiver, i intransitive, m of motion; s marks states and e
+  single events. In German, `|` separates a separable prefix, `+D` asks for the dative, and `+zu` for an
+  infinitive with *zu*.
+- French adjectives with `+` go before their noun.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,7 +23,7 @@ FOLDER = Path(__file__).parent / "lexicon"
 
 @dataclass(frozen=True)
 class Concept:
-    """One meaning with its wordings in each language; README.md explains the notation of the forms."""
+    """One meaning with its wordings in each language; the module explains the notation of the forms."""
 
     key: str
     category: str

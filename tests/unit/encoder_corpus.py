@@ -14,7 +14,7 @@ from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.encoder import RecurrentEmbeddings
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
 LSTM = Part(kind="lstm", unit="word")
@@ -67,9 +67,18 @@ class Data:
             for name, (unit, sides) in definition.vocabularies.items():
                 path = folder / f"{name}.model"
                 train_vocabulary(
-                    self.pairs, path, unit=unit, sides=sides, size=60 if unit == "subword" else 500,
-                    character_coverage=1.0, max_sentences=1000, hard_limit=False, unknown="omit",
-                )  # fmt: skip
+                    self.pairs,
+                    path,
+                    VocabularySettings(
+                        unit=unit,
+                        sides=sides,
+                        size=60 if unit == "subword" else 500,
+                        character_coverage=1.0,
+                        max_sentences=1000,
+                        hard_limit=False,
+                        unknown="omit",
+                    ),
+                )
                 units.setdefault(unit, []).append(path)
             encode_dataset(
                 self.pairs,

@@ -7,7 +7,7 @@ import polars as pl
 
 from paraphrastic.base.units import Unknown
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 NOUNS = {"dog": "hund", "cat": "katze", "house": "haus", "tree": "baum", "car": "auto", "river": "fluss"}
 VERBS = {"sees": "sieht", "likes": "mag", "finds": "findet", "paints": "malt"}
@@ -57,11 +57,13 @@ def write_training_data(
     train_vocabulary(
         parquet,
         model,
-        size=size,
-        character_coverage=character_coverage,
-        max_sentences=10_000,
-        hard_limit=False,
-        unknown=unknown,
+        VocabularySettings(
+            size=size,
+            character_coverage=character_coverage,
+            max_sentences=10_000,
+            hard_limit=False,
+            unknown=unknown,
+        ),
     )
     encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)
     return folder / "train.h5", model

@@ -46,11 +46,6 @@ def test_studies_of_other_languages_are_left_out() -> None:
     assert narrowed("config", ["en"])["filter_study"]["model"] == "en"
 
 
-def test_a_comparison_on_another_language_is_left_out() -> None:
-    assert narrowed("config", ["fr"], comparison={"model": "de"})["comparison"]["model"] is None
-    assert narrowed("config", ["de"], comparison={"model": "de"})["comparison"]["model"] == "de"
-
-
 def test_a_table_of_negatives_of_another_language_is_left_out() -> None:
     assert narrowed("config", ["fr"], negatives={"model": "de"})["negatives"]["model"] is None
     assert narrowed("config", ["de"], negatives={"model": "de"})["negatives"]["model"] == "de"

@@ -24,6 +24,18 @@ from paraphrastic.base.errors import InputError
             "selection.bitext.language.min_confidence: is now min_probability, that of the expected "
             "language; write {min_probability: 0.1} or, for the best guess alone, as before, {rule: best",
         ),
+        (
+            "comparison",
+            {"model": "en", "points": 20},
+            "comparison: is no part of a run any more; remove this key, and compare trainings with python "
+            "benchmarks/comparison.py (--help shows how)",
+        ),
+        (
+            "evaluation.front",
+            {},
+            "evaluation.front: is no part of a run any more; remove this key, and measure quality, speed and "
+            "size with python benchmarks/front.py (--help shows how)",
+        ),
         ("training.epochs", "5", "training.epochs: '5' is not a whole number"),
         ("training.margin", "0,9", "training.margin: '0,9' is not a number; write 0.9, with a decimal point"),
         ("training.margin", "0_9", "training.margin: '0_9' is not a number"),
@@ -230,6 +242,16 @@ from paraphrastic.base.errors import InputError
             "contamination.testsets.glue: unknown key; known keys are sts",
         ),
         (
+            "contamination.testsets.bucc",
+            "tatoeba",
+            "contamination.testsets.bucc: 'tatoeba' has files that are not archives of two languages",
+        ),
+        (
+            "contamination.testsets.senteval",
+            "polish_cds",
+            "contamination.testsets.senteval: 'polish_cds' has 3 files; one archive is needed",
+        ),
+        (
             "evaluation.tatoeba",
             {"testsets": "tatoba"},
             "evaluation.tatoeba.testsets: 'tatoba' is not in the registry of data sets; did you mean",
@@ -300,10 +322,6 @@ from paraphrastic.base.errors import InputError
             "sample_tatoeba",
             "statistics.idf: 'tatoeba.deu-eng.deu' of 'sample_tatoeba' is in de-en",
         ),
-        ("comparison.model", "nn", "comparison.model: 'nn' is not described under definitions; there are en"),
-        ("comparison.model", 5, "comparison.model: 5 is not text or null"),
-        ("comparison", {"modle": "en"}, "comparison.modle: unknown key; did you mean 'model'?"),
-        ("comparison", {"model": "en", "points": 0}, "comparison.points: 0 is less than the minimum of 1"),
         ("negatives.model", "nn", "negatives.model: 'nn' is not described under definitions; there are en"),
         (
             "negatives",

@@ -11,10 +11,11 @@ from scored_corpus import write_scored
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.corpus_tables import tabulate_funnel
 from paraphrastic_pipeline.corpus.counts import in_order
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 from paraphrastic_pipeline.report.first_screen import surprises
@@ -72,11 +73,11 @@ def test_rows_that_the_extraction_left_out_are_the_first_reason(
     parts = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
     for number, part in enumerate(parts, start=1):
         score_pairs(
-            pairs, part, languages=("en", "de"), identifier=None, word_vectors=None, segmentation={},
-            folding={}, lowercase=True, shard=(number, 2),
+            pairs, part, languages=("en", "de"), identifier=None, word_vectors=None,
+            text=TextSettings(segmentation={}, folding={}, lowercase=True), shard=(number, 2),
         )  # fmt: skip
     counts = select_pairs(
-        parts, tmp_path / "out.parquet", counts=tmp_path / "counts.json", dropped=tmp_path / "dropped.tsv",
+        parts, FilterFiles(*(tmp_path / name for name in ("out.parquet", "counts.json", "dropped.tsv"))),
         languages=("en", "de"), settings={}, preparation={}, seed=1,
     )  # fmt: skip
     assert (counts["unreadable"], counts["read"], counts["kept"]) == (8, 5, 5)
@@ -156,12 +157,14 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
     scored = write_scored(tmp_path / "s", [(f"source {n}", f"target {n}") for n in range(100)], [0.5] * 100)
     counts = {name: tmp_path / f"{name}.json" for name in ("selected", "merged")}
     select_pairs(
-        [scored], tmp_path / "selected.parquet", counts=counts["selected"], dropped=tmp_path / "dropped.tsv",
+        [scored],
+        FilterFiles(tmp_path / "selected.parquet", counts["selected"], tmp_path / "dropped.tsv"),
         languages=("en", "de"), settings={}, preparation={}, seed=1,
     )  # fmt: skip
     merge_pairs(
         [tmp_path / "selected.parquet"], tmp_path / "merged.parquet", counts=counts["merged"],
-        contaminated=[], drop=[], duplicates="keep_one", near_duplicates=None, max_pairs=[20], weights=[1],
+        contaminated=[],
+        merging=Merging(duplicates="keep_one", near_duplicates=None, drop=[], max_pairs=[20], weights=[1]),
         seed=1, memory_mb=200, threads=1, temporary=tmp_path / "temporary",
     )  # fmt: skip
     tables = tmp_path / "funnel.csv", tmp_path / "overlap.csv"

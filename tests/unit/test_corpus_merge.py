@@ -6,6 +6,7 @@ import platform
 import random
 import subprocess
 from collections import Counter
+from dataclasses import fields
 from hashlib import md5
 from itertools import pairwise
 
@@ -16,7 +17,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 
 def write(path, pairs, lines=None, raw=None):
@@ -45,8 +46,13 @@ def merge(tmp_path, selected, output="merged.parquet", **changes):
         "threads": 2,
         **changes,
     }
+    merging = Merging(
+        **{field.name: settings.pop(field.name) for field in fields(Merging) if field.name in settings}
+    )
     output, counts = tmp_path / output, tmp_path / "counts.json"
-    result = merge_pairs(selected, output, counts=counts, temporary=tmp_path / "temporary", **settings)
+    result = merge_pairs(
+        selected, output, counts=counts, merging=merging, temporary=tmp_path / "temporary", **settings
+    )
     assert result == json.loads(counts.read_text())
     assert list((tmp_path / "temporary").iterdir()) == []
     return result, pq.read_table(output).to_pylist()
@@ -379,11 +385,9 @@ def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
         tmp_path / "out",
         counts=tmp_path / "counts.json",
         contaminated=[],
-        drop=[],
-        duplicates="keep_one",
-        near_duplicates=None,
-        max_pairs=[None, None],
-        weights=[1, 1],
+        merging=Merging(
+            duplicates="keep_one", near_duplicates=None, drop=[], max_pairs=[None, None], weights=[1, 1]
+        ),
         seed=1,
         memory_mb=200,
         threads=1,

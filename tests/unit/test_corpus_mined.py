@@ -14,6 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.corpus import blocks, mined_paraphrases, sampling
 from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 
@@ -32,15 +33,13 @@ def write(path, rows, *, group_rows=None):
 
 def sample(tmp_path, measured, output="mined.parquet", **changes):
     settings = {"min_similarity": 0.7, "seed": 1, "memory_mb": 200, "threads": 2, **changes}
-    output, counts, examples = (tmp_path / name for name in (output, "counts.json", "examples.tsv"))
-    result = sample_paraphrases(
-        measured, output, counts=counts, examples=examples, temporary=tmp_path / "temporary", **settings
-    )
-    assert result == json.loads(counts.read_text())
+    files = FilterFiles(*(tmp_path / name for name in (output, "counts.json", "examples.tsv")))
+    result = sample_paraphrases(measured, files, temporary=tmp_path / "temporary", **settings)
+    assert result == json.loads(files.counts.read_text())
     assert list((tmp_path / "temporary").iterdir()) == []
     reasons = ("below_similarity", "empty", "repeated", "alone", "sentences")
     assert result["read"] == sum(result[reason] for reason in reasons)
-    rows = pq.read_table(output).to_pylist()
+    rows = pq.read_table(files.pairs).to_pylist()
     assert result["pairs"] == len(rows)
     return result, rows
 

@@ -10,8 +10,9 @@ import pytest
 from configurations import checked, load
 from test_corpus_merge import merge
 
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 MEMBER = "para-nmt-50m/para-nmt-50m.txt"
@@ -65,9 +66,7 @@ def noisy(mirror, tmp_path_factory):
         languages=("en", "en"),
         identifier=mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
         word_vectors=mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz",
-        segmentation={},
-        folding={},
-        lowercase=True,
+        text=TextSettings(segmentation={}, folding={}, lowercase=True),
     )
     english, german = captions(mirror, "en"), captions(mirror, "de")
     kinds = [kind(*row.split("\t")[:2], english, german) for row in rows]
@@ -81,9 +80,7 @@ def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
     config = checked(load(name))
     counts = select_pairs(
         [folder / "scored"],
-        folder / "selected",
-        counts=folder / "counts.json",
-        dropped=folder / "dropped.tsv",
+        FilterFiles(folder / "selected", folder / "counts.json", folder / "dropped.tsv"),
         languages=("en", "en"),
         settings=config["selection"]["paraphrase"],
         preparation={"lowercase": True},

@@ -1,5 +1,6 @@
 """Test the scores of pairs, which are columns of a Parquet file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,9 +11,10 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import visible
 from paraphrastic_pipeline.corpus import blocks
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA, _visible, score_pairs
+from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA, TextSettings, _visible, score_pairs
 
-NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}, "lowercase": True}
+NONE = {"identifier": None, "word_vectors": None}
+PLAIN = TextSettings(segmentation={}, folding={}, lowercase=True)
 
 
 def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | None = None) -> Path:
@@ -28,7 +30,9 @@ def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | N
 
 
 def scored(tmp_path, pairs, languages, **settings):
-    score_pairs(pairs, tmp_path / "scored.parquet", languages=languages, **{**NONE, **settings})
+    others = {name: settings.pop(name) for name in (*NONE, "shard") if name in settings}
+    text = replace(PLAIN, **settings)
+    score_pairs(pairs, tmp_path / "scored.parquet", languages=languages, text=text, **{**NONE, **others})
     return pq.read_table(tmp_path / "scored.parquet")
 
 
@@ -238,7 +242,7 @@ def test_damaged_pairs(tmp_path):
     path = tmp_path / "pairs.parquet"
     path.write_bytes(b"PAR1 nothing")
     with pytest.raises(InputError, match=r"pairs\.parquet: not readable as Parquet"):
-        score_pairs(path, tmp_path / "out", languages=("en", "de"), **NONE)
+        score_pairs(path, tmp_path / "out", languages=("en", "de"), text=PLAIN, **NONE)
     assert list(tmp_path.iterdir()) == [path]
 
 

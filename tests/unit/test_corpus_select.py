@@ -12,9 +12,10 @@ from scored_pairs import block
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.sampling import Samples
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 PAPER = {
@@ -28,11 +29,11 @@ PAPER = {
 def select(tmp_path, pairs, settings, **changes):
     path = tmp_path / "scored.parquet"
     pq.write_table(pa.Table.from_batches([pairs]), path)
-    outputs = {"counts": tmp_path / "counts.json", "dropped": tmp_path / "dropped.tsv"}
+    files = FilterFiles(*(tmp_path / name for name in ("out.parquet", "counts.json", "dropped.tsv")))
     options = {"languages": ("en", "en"), "preparation": {"lowercase": False}, "seed": 1, **changes}
-    counts = select_pairs([path], tmp_path / "out.parquet", settings=settings, **outputs, **options)
-    assert counts == json.loads(outputs["counts"].read_text())
-    with outputs["dropped"].open(encoding="utf-8", newline="") as file:
+    counts = select_pairs([path], files, settings=settings, **options)
+    assert counts == json.loads(files.counts.read_text())
+    with files.examples.open(encoding="utf-8", newline="") as file:
         dropped = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return counts, pq.read_table(tmp_path / "out.parquet").to_pylist(), dropped
 
@@ -235,9 +236,9 @@ def test_shards_are_selected_as_one_corpus(tmp_path):
     for number, (start, stop) in enumerate([(0, 2), (2, 2), (2, 4), (4, 5)]):
         shards.append(tmp_path / f"{number}.parquet")
         pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
-    outputs = {"counts": tmp_path / "c", "dropped": tmp_path / "d"}
+    files = FilterFiles(tmp_path / "shards.parquet", tmp_path / "c", tmp_path / "d")
     options = {"languages": ("en", "en"), "preparation": {}, "seed": 1}
-    counts = select_pairs(shards, tmp_path / "shards.parquet", settings=PAPER, **outputs, **options)
+    counts = select_pairs(shards, files, settings=PAPER, **options)
     assert counts == whole[0]
     assert (tmp_path / "shards.parquet").read_bytes() == (tmp_path / "out.parquet").read_bytes()
     assert (tmp_path / "d").read_bytes() == (tmp_path / "dropped.tsv").read_bytes()
@@ -301,9 +302,7 @@ def test_the_whole_corpus_is_ranked(tmp_path, monkeypatch):
         pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
     select_pairs(
         shards,
-        tmp_path / "shards.parquet",
-        counts=tmp_path / "c",
-        dropped=tmp_path / "d",
+        FilterFiles(tmp_path / "shards.parquet", tmp_path / "c", tmp_path / "d"),
         languages=("en", "en"),
         settings={"rank": {"by": "paraphrase_score", "min": 0.8, "max": 1}},
         preparation={},
@@ -348,13 +347,11 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
     pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
     extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
-    settings = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
-    score_pairs(pairs, scores, languages=("en", "de"), lowercase=True, **settings)
+    text = TextSettings(segmentation={}, folding={}, lowercase=True)
+    score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, text=text)
     counts = select_pairs(
         [scores],
-        tmp_path / "out.parquet",
-        counts=tmp_path / "counts.json",
-        dropped=tmp_path / "dropped.tsv",
+        FilterFiles(tmp_path / "out.parquet", tmp_path / "counts.json", tmp_path / "dropped.tsv"),
         languages=("en", "de"),
         settings={"length": {"min": 3, "max": 100, "count": "both"}},
         preparation={"lowercase": True},

@@ -1,16 +1,15 @@
 """Test the normal form of sentences, and how the sentences of the test sets are collected."""
 
-import io
-import tarfile
-import zipfile
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.evaluation.transfer_data import prepare_transfer
 
 
 @pytest.mark.parametrize(
@@ -51,57 +50,15 @@ def tatoeba(tmp_path: Path, code: str, text: bytes) -> TestFile:
     return TestFile("tatoeba", path, (code, "en") if code != "en" else ("en", "xx"))
 
 
-def sts_archive(tmp_path: Path) -> TestFile:
-    members = {
-        "STS/STS14-en-test/STS.input.images.txt": "A man runs.\tA dog runs.\nA man runs.\tA dog barks.\n",
-        "STS/STS14-en-test/STS.gs.images.txt": "1\n2\n",
-        "STS/STS17-test/STS.input.track1.ar-ar.txt": "كتاب\tبيت\n",
-        "STS/STS17-test/STS.input.track4a.es-en.txt": "Hola.\tHello.\n",
-        "STS/STSBenchmark/sts-test.csv": "a\tb\tc\t1\t2.5\tOne cat.\tTwo cats.\n",
-        "STS/STSBenchmark/sts-train.csv": "a\tb\tc\t1\t2.5\tNot a test.\tNor this.\n",
-    }
-    path = tmp_path / "STS.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(name, text)
-    return TestFile("sts", path)
+def prepared(tmp_path: Path, testset: str, columns: str, *rows: tuple[str | None, ...]) -> TestFile:
+    names = columns.split()
+    frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
+    write_table(tmp_path / f"{testset}.parquet", frame.to_arrow())
+    return TestFile(testset, tmp_path / f"{testset}.parquet", ("de", "en") if testset == "bucc" else ())
 
 
-def tar(path: Path, members: dict[str, str]) -> Path:
-    with tarfile.open(path, "w:bz2") as archive:
-        for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            content = text.encode("utf-8", "surrogateescape")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
-SENTEVAL = {
-    "MR/rt-polarity.neg": "bad film\n",
-    "MR/rt-polarity.pos": "good film\n",
-    "CR/custrev.neg": "broken\n",
-    "CR/custrev.pos": "great\n",
-    "SUBJ/subj.objective": "he leaves\n",
-    "SUBJ/subj.subjective": "a delight\n",
-    "MPQA/mpqa.neg": "refused\n",
-    "MPQA/mpqa.pos": "praised\n",
-    "SST/binary/sentiment-test": "no fun\t0\n",
-    "SST/fine/sentiment-test": "3 some fun\n",
-    "TREC/TREC_10.label": "NUM:dist How far is it ?\n",
-    "MRPC/msr_paraphrase_test.txt": "Quality\t#1 ID\t#2 ID\t#1\t#2\n1\t2\t3\tHe said so.\tHe says so.\n",
-    "SICK/SICK_test_annotated.txt": "pair_ID\tsentence_A\tsentence_B\n6\tNo boy plays\tA boy plays\n",
-}
-
-
-def senteval(tmp_path: Path, **changes: str) -> TestFile:
-    members = {f"data/downstream/{name}": text for name, text in (SENTEVAL | changes).items()}
-    return TestFile("senteval", tar(tmp_path / "senteval.tar.gz", members))
-
-
-def bucc(tmp_path: Path, german: str = "de-1\tEin Satz.\nde-2\tNoch einer.\n") -> TestFile:
-    members = {"b/de-en.training.de": german, "b/de-en.training.en": "en-1\tA sentence.\n", "b/gold": "x"}
-    return TestFile("bucc", tar(tmp_path / "bucc.tar.bz2", members), ("de", "en"), tuple(members))
+def sts(tmp_path: Path, *rows: tuple[str | None, ...]) -> TestFile:
+    return prepared(tmp_path, "sts", "year dataset sentence1 sentence2", *rows)
 
 
 def gathered(tmp_path: Path, *files: TestFile, **segmentation: str) -> pl.DataFrame:
@@ -110,19 +67,31 @@ def gathered(tmp_path: Path, *files: TestFile, **segmentation: str) -> pl.DataFr
 
 
 def test_sentences_of_sts(tmp_path: Path) -> None:
-    rows = (
-        gathered(tmp_path, sts_archive(tmp_path)).drop("testset", "words").sort("dataset", "sentence").rows()
+    file = sts(
+        tmp_path,
+        ("2014", "images", "A man runs.", "A dog runs."),
+        ("2014", "images", "A man runs.", "A dog barks."),
+        ("2014", "deft-news", "A man runs.", "…"),
+        ("2017", "ar-ar", "كتاب", "بيت"),
+        ("2017", "es-en", "Hola.", "Hello."),
+        ("2017", "es-en-4b", "Hola.", "Hi."),
+        ("stsb", "train", "Not a test.", "Nor this."),
+        ("stsb", "dev", "Not a test either.", "Nor that."),
+        ("stsb", "test", "One cat.", "Two cats."),
     )
-    assert rows == [
-        ("2014/images", "en", "A dog barks."),
-        ("2014/images", "en", "A dog runs."),
-        ("2014/images", "en", "A man runs."),
-        ("2017/track1.ar-ar", "ar", "بيت"),
-        ("2017/track1.ar-ar", "ar", "كتاب"),
-        ("2017/track4a.es-en", None, "Hello."),
-        ("2017/track4a.es-en", None, "Hola."),
-        ("STS-B", "en", "One cat."),
-        ("STS-B", "en", "Two cats."),
+    assert gathered(tmp_path, file).drop("words").rows() == [
+        ("sts", "2014/images", "en", "A man runs."),
+        ("sts", "2014/images", "en", "A dog runs."),
+        ("sts", "2014/images", "en", "A dog barks."),
+        ("sts", "2014/deft-news", "en", "A man runs."),
+        ("sts", "2017/ar-ar", "ar", "كتاب"),
+        ("sts", "2017/ar-ar", "ar", "بيت"),
+        ("sts", "2017/es-en", None, "Hola."),
+        ("sts", "2017/es-en", None, "Hello."),
+        ("sts", "2017/es-en-4b", None, "Hola."),
+        ("sts", "2017/es-en-4b", None, "Hi."),
+        ("sts", "stsb/test", "en", "One cat."),
+        ("sts", "stsb/test", "en", "Two cats."),
     ]
 
 
@@ -131,35 +100,27 @@ def test_sentences_of_tatoeba_bucc_and_senteval(tmp_path: Path) -> None:
         tmp_path,
         tatoeba(tmp_path, "de", "\ufeffHallo!\r\nHallo!\n…\n".encode()),
         tatoeba(tmp_path, "en", b"Hello!\n"),
-        bucc(tmp_path),
-        senteval(tmp_path),
+        prepared(tmp_path, "bucc", "language sentence", ("de", "Ein Satz."), ("en", "A sentence.")),
+        prepared(
+            tmp_path,
+            "senteval",
+            "dataset part sentence1 sentence2",
+            ("MR", "all", "bad film", None),
+            ("SST", "train", "no test", None),
+            ("SST", "dev", "no test", None),
+            ("SST", "test", "no fun", None),
+            ("MRPC", "test", "He said so.", "He says so."),
+        ),
     )
-    by_testset = {name: group for (name,), group in found.group_by("testset", maintain_order=True)}
-    assert by_testset["tatoeba"].drop("testset", "words").rows() == [
-        ("de-en", "de", "Hallo!"),
-        ("en-xx", "en", "Hello!"),
-    ]
-    assert by_testset["bucc"].drop("testset", "words").rows() == [
-        ("de-en", "de", "Ein Satz."),
-        ("de-en", "de", "Noch einer."),
-        ("de-en", "en", "A sentence."),
-    ]
-    assert by_testset["senteval"].select("dataset", "sentence").rows() == [
-        ("MR", "bad film"),
-        ("MR", "good film"),
-        ("CR", "broken"),
-        ("CR", "great"),
-        ("SUBJ", "he leaves"),
-        ("SUBJ", "a delight"),
-        ("MPQA", "refused"),
-        ("MPQA", "praised"),
-        ("SST", "no fun"),
-        ("SST", "some fun"),
-        ("TREC", "How far is it ?"),
-        ("MRPC", "He said so."),
-        ("MRPC", "He says so."),
-        ("SICK", "No boy plays"),
-        ("SICK", "A boy plays"),
+    assert found.drop("words").rows() == [
+        ("tatoeba", "de-en", "de", "Hallo!"),
+        ("tatoeba", "en-xx", "en", "Hello!"),
+        ("bucc", "de-en", "de", "Ein Satz."),
+        ("bucc", "de-en", "en", "A sentence."),
+        ("senteval", "MR", "en", "bad film"),
+        ("senteval", "SST", "en", "no fun"),
+        ("senteval", "MRPC", "en", "He said so."),
+        ("senteval", "MRPC", "en", "He says so."),
     ]
     assert found.filter(sentence="Ein Satz.")["words"].to_list() == [["ein", "satz"]]
 
@@ -177,14 +138,11 @@ def test_chinese_is_segmented_as_the_training_data_are(tmp_path: Path) -> None:
     [
         (lambda path: tatoeba(path, "de", b"Hallo!\n\xff\n"), r"tatoeba\.de:2: not UTF-8"),
         (lambda path: tatoeba(path, "de", b""), r"tatoeba\.de: contains no test sentence"),
-        (lambda path: bucc(path, "de-1\tja\nde-2\n"), r"bucc\.tar\.bz2: b/de-en\.training\.de:2: 1 columns"),
-        (lambda path: bucc(path, "\udcff"), r"bucc\.tar\.bz2: b/de-en\.training\.de:1: not UTF-8"),
+        (sts, r"sts\.parquet: contains no test sentence"),
         (
-            lambda path: senteval(path, **{"SICK/SICK_test_annotated.txt": "a\tb\tc\n1\tno\n"}),
-            r"SICK_test_annotated\.txt:2: 2 columns, expected 3 or more",
+            lambda path: TestFile("sts", tatoeba(path, "de", b"PK").path),
+            r"tatoeba\.de: not readable as Parquet",
         ),
-        (lambda path: TestFile("senteval", bucc(path).path), r"has no member data/downstream/MR"),
-        (lambda path: TestFile("sts", tatoeba(path, "de", b"PK").path), r"tatoeba\.de: damaged"),
         (lambda path: TestFile("tatoeba", path / "none", ("de", "en")), r"none: cannot be read"),
     ],
 )
@@ -196,6 +154,9 @@ def test_bad_test_sets_are_named(tmp_path: Path, make, message: str) -> None:
 
 
 def test_the_test_sets_of_the_mirror_are_read(tmp_path: Path, mirror: Path) -> None:
-    file = TestFile("senteval", mirror / "senteval/senteval_data.tar.gz")
-    counts = gather_testsets([file], tmp_path / "sentences.parquet", segmentation={}, lowercase=True)
-    assert counts == {"senteval": 45_597}
+    archive, path = mirror / "senteval/senteval_data.tar.gz", tmp_path / "senteval.parquet"
+    prepare_transfer("senteval", {"senteval": [archive]}, path)
+    counts = gather_testsets(
+        [TestFile("senteval", path)], tmp_path / "sentences.parquet", segmentation={}, lowercase=True
+    )
+    assert counts == {"senteval": 43_387}

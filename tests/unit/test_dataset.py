@@ -15,7 +15,7 @@ from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_datase
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 
 def flat(*sentences: list[int]) -> Sentences:
@@ -137,9 +137,17 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
     models = tuple(tmp_path / f"{side}.model" for side in ("source", "target"))
     for model in models:
         train_vocabulary(
-            parquet, model, sides=(model.stem,), size=60, character_coverage=1.0, max_sentences=1000,
-            hard_limit=False, unknown="omit",
-        )  # fmt: skip
+            parquet,
+            model,
+            VocabularySettings(
+                sides=(model.stem,),
+                size=60,
+                character_coverage=1.0,
+                max_sentences=1000,
+                hard_limit=False,
+                unknown="omit",
+            ),
+        )
     units = [UnitVocabulary("subword", models, None)]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables="overlapping", threads=1)
     processors = [sentencepiece.SentencePieceProcessor(model_file=str(model)) for model in models]
@@ -204,11 +212,9 @@ def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
         train_vocabulary(
             parquet,
             tmp_path / "m",
-            size=5000,
-            character_coverage=1.0,
-            max_sentences=100,
-            hard_limit=True,
-            unknown="omit",
+            VocabularySettings(
+                size=5000, character_coverage=1.0, max_sentences=100, hard_limit=True, unknown="omit"
+            ),
         )
     assert "\n" not in str(error.value)
     assert not (tmp_path / "m").exists()
@@ -219,9 +225,17 @@ def test_a_vocabulary_of_the_first_sentences_is_the_same_in_every_run(tmp_path: 
     models = []
     for number, (some, most) in enumerate([(pairs, 50), (pairs[:50], 400), (pairs, 50), (pairs, 200)]):
         train_vocabulary(
-            write_pairs(tmp_path / f"{number}.parquet", some), tmp_path / "m", sides=["source"], size=30,
-            character_coverage=1.0, max_sentences=most, hard_limit=False, unknown="omit",
-        )  # fmt: skip
+            write_pairs(tmp_path / f"{number}.parquet", some),
+            tmp_path / "m",
+            VocabularySettings(
+                sides=["source"],
+                size=30,
+                character_coverage=1.0,
+                max_sentences=most,
+                hard_limit=False,
+                unknown="omit",
+            ),
+        )
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1] == models[2]
     assert models[0] != models[3]
@@ -253,12 +267,14 @@ def test_unseen_words_have_rows(tmp_path: Path) -> None:
     train_vocabulary(
         tmp_path / "pairs.parquet",
         words,
-        unit="word",
-        size=60,
-        character_coverage=1.0,
-        max_sentences=10_000,
-        hard_limit=False,
-        unknown="omit",
+        VocabularySettings(
+            unit="word",
+            size=60,
+            character_coverage=1.0,
+            max_sentences=10_000,
+            hard_limit=False,
+            unknown="omit",
+        ),
     )
     few = write_pairs(tmp_path / "few.parquet", [("the dog", "the cat")])
     encode_dataset(few, [UnitVocabulary("word", (words,), 100)], tmp_path / "few.h5", threads=1)

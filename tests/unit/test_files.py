@@ -25,7 +25,7 @@ from paraphrastic.base.files import (
 )
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -163,11 +163,9 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
         "vocabulary": lambda: train_vocabulary(
             pairs,
             full_disk / "v",
-            size=60,
-            character_coverage=1.0,
-            max_sentences=9999,
-            hard_limit=False,
-            unknown="omit",
+            VocabularySettings(
+                size=60, character_coverage=1.0, max_sentences=9999, hard_limit=False, unknown="omit"
+            ),
         ),
         "data set": lambda: encode_dataset(
             pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1

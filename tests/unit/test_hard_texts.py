@@ -25,15 +25,16 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.embed_files import embed_file, score_file
 from paraphrastic.model.folder import save_model
 from paraphrastic.neighbours.dedup_files import dedup_file
-from paraphrastic.neighbours.mine_files import mine_files
-from paraphrastic.neighbours.search_files import search_files
+from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
+from paraphrastic.neighbours.search_files import Index, SearchOptions, search_files
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.groups import Drawing
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 from paraphrastic_pipeline.registry.datasets import KINDS
@@ -129,11 +130,12 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.Da
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     score_pairs(
         pairs_of(folder, texts), folder / "scored.parquet", languages=("xx", "en"), identifier=None,
-        word_vectors=None, segmentation={}, **FOLDED,
+        word_vectors=None, text=TextSettings(segmentation={}, **FOLDED),
     )  # fmt: skip
     select_pairs(
-        [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
-        dropped=folder / "dropped.tsv", languages=("xx", "en"), settings=settings, seed=1,
+        [folder / "scored.parquet"],
+        FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
+        languages=("xx", "en"), settings=settings, seed=1,
         preparation=PREPARATION,
     )  # fmt: skip
     return pl.read_parquet(folder / "scored.parquet"), pl.read_parquet(folder / "selected.parquet")
@@ -258,11 +260,24 @@ def test_search_mining_and_deduplication_find_the_plain_texts(tmp_path: Path, mo
     distinct = list(dict.fromkeys(PLAIN))
     plain, hard = write(tmp_path / "plain.txt", distinct), write(tmp_path / "hard.txt", ALL)
     embed_file(model, plain, str(tmp_path / "plain.npy"))
-    search_files(system, str(tmp_path / "plain.npy"), hard, str(tmp_path / "found.tsv"), k=1)
+    search_files(
+        system,
+        Index(str(tmp_path / "plain.npy")),
+        hard,
+        str(tmp_path / "found.tsv"),
+        options=SearchOptions(k=1),
+    )
     rows = [line.split("\t") for line in (tmp_path / "found.tsv").read_text("utf-8").split("\n")[:-1]]
     assert_alike([float(score) for score, *_ in rows], np.ones(len(ALL)))
     assert [distinct[int(row) - 1] for *_, row in rows] == PLAIN
-    mine_files(system, hard, plain, str(tmp_path / "mined.tsv"), margin="cosine", line_numbers=True)
+    mine_files(
+        system,
+        hard,
+        plain,
+        str(tmp_path / "mined.tsv"),
+        options=MiningOptions(margin="cosine"),
+        line_numbers=True,
+    )
     mined = [line.split("\t") for line in (tmp_path / "mined.tsv").read_text("utf-8").split("\n")[:-1]]
     assert len(mined) == len(distinct)
     for score, *_, source, target in mined:

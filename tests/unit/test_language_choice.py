@@ -30,7 +30,7 @@ from paraphrastic_pipeline.report.figures.studies import plot_language_choice
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.studies import data_models
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 from uriel_archives import distances, write_matrices
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/language_choice_correlations.csv"
@@ -54,9 +54,17 @@ def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
         models, (("source",), ("target",)) if own else (("source", "target"),), strict=True
     ):
         train_vocabulary(
-            write_pairs(tmp_path / "known.parquet", pairs[:-2]), model, sides=sides, size=60,
-            character_coverage=1.0, max_sentences=1000, hard_limit=False, unknown="omit",
-        )  # fmt: skip
+            write_pairs(tmp_path / "known.parquet", pairs[:-2]),
+            model,
+            VocabularySettings(
+                sides=sides,
+                size=60,
+                character_coverage=1.0,
+                max_sentences=1000,
+                hard_limit=False,
+                unknown="omit",
+            ),
+        )
     units = [UnitVocabulary("subword", tuple(models), None)]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables=tables, threads=1)
     measure_overlap(tmp_path / "train.h5", models, tmp_path / "overlap.json", languages=languages)

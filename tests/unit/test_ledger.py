@@ -256,7 +256,7 @@ def test_published_files_of_the_project_make_a_ledger(
     page = " ".join((ROOT / "docs/evaluation.md").read_text(encoding="utf-8").split())
     lacking = len(rows) - ours - verdicts["baseline"]
     assert (
-        f"print {len(rows)} figures: {ours} are of models that the project can make, {lacking} need "
+        f"print {len(rows)} figures: {ours} are of models that the project can make, {lacking} needs "
         "something that it lacks, the translation scores that the released ParaNMT-50M does not have, "
         f"and {verdicts['baseline']} are of baselines" in page
     )

@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from front import FRONT_COLUMNS
+from front_figure import plot_front
 from markdown_it import MarkdownIt
 from small_models import model_of
 
@@ -27,9 +29,7 @@ from paraphrastic.base.markup import (
 from paraphrastic.base.tables import write_csv
 from paraphrastic.base.yaml_text import read_yaml, write_yaml
 from paraphrastic.interop.model_card import export_card, read_card, write_import_card
-from paraphrastic_pipeline.evaluation.front import FRONT_COLUMNS
 from paraphrastic_pipeline.evaluation.speed import SPEED_COLUMNS
-from paraphrastic_pipeline.report.figures.front import plot_front
 from paraphrastic_pipeline.report.figures.systems import plot_speed
 from paraphrastic_pipeline.report.page import embed_svg, write_report
 from paraphrastic_pipeline.report.render import render_table

@@ -104,16 +104,6 @@ def test_special_steps() -> None:
     assert need_of("measure_similarity", mined="x", corpus="y").seconds > 0
 
 
-def test_compared_trainings_grow_with_their_epochs_and_scores() -> None:
-    for step, wildcards in (("train_compared", {"recipe": "paper"}), ("train_static_embedding", {})):
-        needs = [
-            need_of(step, config={"comparison": {"model": "en", **settings}}, model="en", **wildcards)
-            for settings in ({}, {"epochs": 50}, {"points": 100})
-        ]
-        assert needs[0].seconds < min(needs[1].seconds, needs[2].seconds)
-        assert needs[0].mb == needs[1].mb > 500
-
-
 def test_an_unknown_step_is_refused() -> None:
     with pytest.raises(KeyError):
         need_of("nothing")

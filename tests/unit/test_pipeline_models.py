@@ -11,7 +11,6 @@ from catalogue import of, results
 from configurations import load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.workflow.corpora import languages_of, one_of
 
 
@@ -183,30 +182,3 @@ def test_negatives_are_those_of_one_model() -> None:
     assert models.negatives_settings(of()) == {
         "megabatch": [3], "sentences": None, "batch_size": 128, "model": "results/models/de-megabatch-2"
     }  # fmt: skip
-
-
-def test_trainings_are_compared_on_the_pairs_of_one_model() -> None:
-    assert "comparison" not in results().tables
-    with pytest.raises(InputError, match=r"comparison\.model: is null"):
-        results().evaluations.models.study_file("comparison", "{model}/own.csv")(of())
-    found = results(comparison={"model": "de-megabatch-2", "points": 20})
-    assert "comparison" in found.tables
-    assert "comparison" in found.figures
-    models, wildcards = found.evaluations.models, of(model="de-megabatch-2", run="dropout-0.0-megabatch-10")
-    assert models.study_file("comparison", "{model}/own.csv")(of()) == "de-megabatch-2/own.csv"
-    assert models.merged_pairs(wildcards) == "results/corpora/de/pairs.parquet"
-    run = models.run(wildcards)
-    own, paper = (models.compared_run(of(model=wildcards.model, recipe=each)) for each in ("own", "paper"))
-    assert own == {**run, "early_stopping": None, "device": "cpu"}
-    assert paper == {**own, "init": "random", **RECIPES["paper"], "epochs": 5} != own
-    assert models.epochs_between_scores(wildcards) == 5 / 20
-    assert models.static_embedding(wildcards) == {
-        "dimension": own["dimension"],
-        "epochs": 5,
-        "points": 20,
-        "max_pieces": 100,
-        "seed": own["seed"],
-    }
-    fewer = results(comparison={"model": "en", "epochs": 2}).evaluations.models
-    assert fewer.compared_run(of(model="en", recipe="own"))["epochs"] == 2
-    assert fewer.epochs_between_scores(of(model="en")) == 2 / 10

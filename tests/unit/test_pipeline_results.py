@@ -137,6 +137,29 @@ def test_training_data_are_held_against_test_sets_in_their_languages() -> None:
     assert {testset for testset, _ in found} == {"sts"}
 
 
+@pytest.mark.parametrize(
+    ("evaluation", "sts"),
+    [
+        ({}, "sts"),
+        ({"tatoeba": None, "only": {"sts": [], "tatoeba": []}}, "sts"),
+        ({"bucc": {"testsets": "bucc2018"}}, "sts"),
+        ({"sts": "sts"}, "sts-contamination"),
+    ],
+)
+def test_contamination_does_not_depend_on_the_tables(evaluation: dict, sts: str) -> None:
+    testsets = {"sts": "sample_sts", "tatoeba": "sample_tatoeba", "bucc": "bucc2018"}
+    found = results(contamination={"testsets": testsets}, evaluation=evaluation).evaluations
+    downloads = "resources/downloads/sample_tatoeba/tatoeba.deu-eng"
+    assert found.contamination_testsets(of(model="de")) == [
+        f"results/testsets/{sts}.parquet",
+        f"{downloads}.deu",
+        f"{downloads}.eng",
+        "results/testsets/bucc/de-en.parquet",
+    ]
+    assert found.testsets("sts", sts.removeprefix("sts")) == "sample_sts"
+    assert found.testsets("bucc") == "bucc2018"
+
+
 def test_a_card_tells_of_what_the_model_knows() -> None:
     evaluations = results().evaluations
     assert evaluations.card_results(of(model="fr")) == [

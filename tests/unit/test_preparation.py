@@ -18,7 +18,8 @@ from paraphrastic import load_model
 from paraphrastic.base.text import collapse_spaces
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import ModelFiles
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.settings.declared import as_json
 
@@ -42,12 +43,12 @@ def trained_on(folder: Path, languages: tuple[str, str], text: dict[str, Any], p
     pq.write_table(table, folder / "pairs.parquet")
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=languages, identifier=None,
-        word_vectors=None, segmentation=preparation["segmentation"], folding=preparation["folding"],
-        lowercase=preparation["lowercase"], words=text["words"], identify=text["identify"],
+        word_vectors=None, text=TextSettings(**preparation, words=text["words"], identify=text["identify"]),
     )  # fmt: skip
     select_pairs(
-        [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
-        dropped=folder / "dropped.tsv", languages=languages, settings={}, preparation=preparation, seed=1,
+        [folder / "scored.parquet"],
+        FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
+        languages=languages, settings={}, preparation=preparation, seed=1,
     )  # fmt: skip
     selected = pl.read_parquet(folder / "selected.parquet")
     assert len(selected) == len(SENTENCES)

@@ -145,7 +145,7 @@ def test_a_process_killed_again_and_again_ends_in_the_same_bytes(
     settings = replace(DROPOUT, epochs=40)
     whole = train_model(data, tmp_path / "whole", settings, minutes=1e6)
     output = tmp_path / "killed"
-    named = {"threads": 1, "checkpoint_minutes": 0}
+    named = {"threads": 1, "watching": train.Watching(checkpoint_minutes=0)}
     (tmp_path / "arguments").write_bytes(pickle.dumps(((training_inputs(data, settings), output), named)))
     moments = random.Random(7)
     reached = []

@@ -21,6 +21,7 @@ from paraphrastic_pipeline.evaluation.development import average_score
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.training.loss import cosines_loss
 from paraphrastic_pipeline.training.teacher import embed_teacher
+from paraphrastic_pipeline.training.train import Watching
 from paraphrastic_pipeline.training.train import train_model as train
 
 PAIRS = sentence_pairs(400)
@@ -53,7 +54,7 @@ def taught(
     data: tuple[Path, Path], vectors: Path, output: Path, *, minutes: float = 60, **changes: object
 ) -> Path:
     inputs = replace(training_inputs(data, replace(PUPIL, **changes)), teacher=vectors)  # type: ignore[arg-type]
-    train(inputs, output, threads=1, checkpoint_minutes=minutes)
+    train(inputs, output, threads=1, watching=Watching(minutes))
     return output
 
 

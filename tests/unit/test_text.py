@@ -13,7 +13,8 @@ import unicode_text
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import collapse_spaces, fold, is_chinese, prepare_text, segment, visible
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 
@@ -153,15 +154,11 @@ def test_corpora_and_models_prepare_odd_text_alike(
         languages=(language, "en"),
         identifier=None,
         word_vectors=None,
-        segmentation=segmentation,
-        folding=folding,
-        lowercase=True,
+        text=TextSettings(segmentation=segmentation, folding=folding, lowercase=True),
     )
     select_pairs(
         [tmp_path / "scored.parquet"],
-        tmp_path / "selected.parquet",
-        counts=tmp_path / "counts.json",
-        dropped=tmp_path / "dropped.tsv",
+        FilterFiles(tmp_path / "selected.parquet", tmp_path / "counts.json", tmp_path / "dropped.tsv"),
         languages=(language, "en"),
         settings={},
         preparation={"segmentation": segmentation, "folding": folding, "lowercase": True},

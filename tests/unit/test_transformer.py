@@ -31,7 +31,7 @@ from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
 from paraphrastic_pipeline.training.loop import TrainingRun, megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.train import train_model
+from paraphrastic_pipeline.training.train import Watching, train_model
 from paraphrastic_pipeline.training.transformer import begin_transformer, tokenize_pairs
 
 PAIRS = sentence_pairs(100)
@@ -91,7 +91,7 @@ def inputs(data: Path, bert: Path, pooling: Any = "mean", **changes: Any) -> Tra
 
 
 def trained(output: Path, given: TrainingInputs, *, minutes: float = 60) -> Path:
-    train_model(given, output, threads=1, begin=begin_transformer, checkpoint_minutes=minutes)
+    train_model(given, output, threads=1, begin=begin_transformer, watching=Watching(minutes))
     return output
 
 

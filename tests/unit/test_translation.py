@@ -16,6 +16,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import translation
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.translated import gather_translations
 from paraphrastic_pipeline.corpus.translation import (
     Translate,
@@ -192,9 +193,7 @@ def gathered(
     table.write_parquet(tmp_path / "in.parquet")
     result = gather_translations(
         [tmp_path / "in.parquet"],
-        tmp_path / "out.parquet",
-        counts=tmp_path / "counts.json",
-        examples=tmp_path / "examples.tsv",
+        FilterFiles(tmp_path / "out.parquet", tmp_path / "counts.json", tmp_path / "examples.tsv"),
         **{
             "language": "en",
             "identifier": None,

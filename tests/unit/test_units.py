@@ -13,7 +13,7 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.model_files import tables_by_language
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 
 def test_words():
@@ -56,9 +56,17 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
     pairs = write_pairs(tmp_path / "pairs.parquet", lines)
     vocabulary, dataset = tmp_path / "sentencepiece.model", tmp_path / "train.h5"
     train_vocabulary(
-        pairs, vocabulary, unit=unit, size=size, character_coverage=1.0, max_sentences=10**6,
-        hard_limit=False, unknown="omit",
-    )  # fmt: skip
+        pairs,
+        vocabulary,
+        VocabularySettings(
+            unit=unit,
+            size=size,
+            character_coverage=1.0,
+            max_sentences=10**6,
+            hard_limit=False,
+            unknown="omit",
+        ),
+    )
     encode_dataset(pairs, [UnitVocabulary(unit, (vocabulary,), None)], dataset, threads=1)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))
     text = lines[0][0]

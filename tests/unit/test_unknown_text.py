@@ -27,7 +27,7 @@ from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_m
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 SETTINGS = dataclasses.replace(SHORT, dropout=0.0)
 # Sentences that differ in a digit, a number, a rare letter of a name, and an emoji.
@@ -45,7 +45,14 @@ SEEN = [*PLAIN, *(sentence for pair in DIFFERENT for sentence in pair)]
 SUBWORDS, WORDS = Architecture(), Architecture(parts=(Part(unit="word"),))
 
 
-def make(folder: Path, sentences: Sequence[str], definition: Definition, **settings: Any) -> TrainingInputs:
+def make(
+    folder: Path,
+    sentences: Sequence[str],
+    definition: Definition,
+    *,
+    vectors: Path | None = None,
+    **settings: Any,
+) -> TrainingInputs:
     """Training data of a definition's kind, whose sides are the sentences and the same ones reversed."""
     pairs = write_pairs(folder / "pairs.parquet", list(zip(sentences, sentences[::-1], strict=True)))
     units: dict[str, UnitVocabulary] = {}
@@ -54,7 +61,8 @@ def make(folder: Path, sentences: Sequence[str], definition: Definition, **setti
         own = definition.vocabulary.of_unit(unit) | {"size": 120 if unit == "subword" else 4000} | settings
         longest = own.pop("max_pieces", None)
         models.append(folder / f"{name}.model")
-        train_vocabulary(pairs, models[-1], unit=unit, sides=sides, **own)
+        used = VocabularySettings(unit=unit, sides=sides, **own)
+        train_vocabulary(pairs, models[-1], used, vectors=vectors)
         before = units[unit].models if unit in units else ()
         units[unit] = UnitVocabulary(unit, (*before, models[-1]), longest, own["unknown"] == "shared")
     architecture = definition.architecture

@@ -44,11 +44,18 @@ def training_inputs(data: tuple[Path, Path], settings: TrainingSettings) -> Trai
 
 
 def train_model(
-    data: tuple[Path, Path], output: Path, settings: TrainingSettings, *, minutes: float = 60, **more: Any
+    data: tuple[Path, Path],
+    output: Path,
+    settings: TrainingSettings,
+    *,
+    minutes: float = 60,
+    tensorboard: bool = False,
+    **more: Any,
 ) -> Path:
     """Train, with checkpoints after this time and after each epoch, and return the model's weights."""
     inputs = training_inputs(data, settings)
-    train.train_model(inputs, output, threads=1, checkpoint_minutes=minutes, **more)
+    watching = train.Watching(checkpoint_minutes=minutes, tensorboard=tensorboard)
+    train.train_model(inputs, output, threads=1, watching=watching, **more)
     return output / "model.safetensors"
 
 

@@ -1,6 +1,7 @@
-"""Test the task, the kind of corpus and the setting of docs/extending.md in a copy of the project."""
+"""Test what docs/extending.md adds (but for the encoder) in a copy of the project."""
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -10,13 +11,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from pipelines import ROOT, snakemake
-from test_docs import blocks
 
 Edit = Callable[[Path, str, str], None]
 
-TASK, FUNCTION, KIND, READER, ENTRY, SETTING, USE = blocks(ROOT / "docs" / "extending.md", "py")
+PAGE = ROOT / "docs" / "extending.md"
+
+
+def examples(section: str) -> list[str]:
+    """Return the examples of code in a section of the page."""
+    own = re.search(rf"^## {section}\n(.*?)^## ", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    assert own, f"{PAGE.name} has no section {section}"
+    return re.findall(r"^```py\n(.*?)^```$", own[1], re.M | re.S)
+
+
 CONFIG = """
 models: [fr]
 definitions:
@@ -38,14 +48,53 @@ def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -
     (folder / "config.yaml").write_text(CONFIG.replace("CORPUS", corpus) + more)
 
 
+def test_a_filter_is_a_setting_and_a_score(pipeline: Path, edit: Edit) -> None:
+    setting, entry, score = examples("A filter")
+    package = pipeline / "src/paraphrastic_pipeline"
+    place = "\n\n@section\nclass ParaphraseSelection"
+    edit(package / "settings/sections/selection.py", place, f"{setting}{place}")
+    filters = package / "corpus/filters.py"
+    edit(filters, "    return filters\n", f"{entry}    return filters\n")
+    edit(filters, "\n\ndef _within(", f"\n\n{score}\n\ndef _within(")
+    configure(pipeline)
+    edit(pipeline / "config.yaml", "{language: null}", "{language: null, length_ratio: 2}")
+    run = snakemake(pipeline, *RUN, "results/selected/fr/sample_aligned/en-fr.parquet")
+    assert run.returncode == 0, run.stdout
+    folder = pipeline / "results/selected/fr/sample_aligned"
+    assert json.loads((folder / "en-fr.counts.json").read_text())["dropped"]["length_ratio"] > 0
+    # Words by white space are nearly the tokens that the filter counts.
+    words = pl.read_parquet(folder / "en-fr.parquet").select(
+        pl.col("source", "target").str.split(" ").list.len()
+    )
+    shorter, longer = pl.min_horizontal(pl.all()), pl.max_horizontal(pl.all())
+    assert words.select((longer <= 3 * shorter).all()).item()
+
+
+def test_a_table_is_a_function_and_its_files(finished: Path, edit: Edit) -> None:
+    function, files, settings, name = examples("A table")
+    edit(finished / "rules/tables.smk", "TABLE_FILES = {\n", f"TABLE_FILES = {{\n{files}")
+    edit(finished / "rules/tables.smk", "TABLE_SETTINGS = {", f"TABLE_SETTINGS = {{\n{settings}")
+    package = finished / "src/paraphrastic_pipeline"
+    edit(package / "workflow/functions.py", "TABLES = {\n", f"TABLES = {{\n{name}")
+    (package / "evaluation/sizes.py").write_text(function)
+    run = snakemake(finished, "results/tables/sizes.csv")
+    assert run.returncode == 0, run.stdout
+    with (finished / "results/tables/sizes.csv").open(encoding="utf-8", newline="") as file:
+        sizes = {row["model"]: float(row["MB"]) for row in csv.DictReader(file)}
+    weights = finished / "results/models/en/model.safetensors"
+    assert set(sizes) == {"en", "de", "es", "fr"}
+    assert sizes["en"] == pytest.approx(weights.stat().st_size / 1e6, abs=0.01)
+
+
 def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> None:
+    task, function = examples("A task")
     configure(pipeline)
     edit(
         pipeline / "src/paraphrastic_pipeline/evaluation/layouts.py",
         "}\nLAYOUTS = {",
-        f"{TASK}}}\nLAYOUTS = {{",
+        f"{task}}}\nLAYOUTS = {{",
     )
-    (pipeline / "src/paraphrastic_pipeline/evaluation/detection.py").write_text(FUNCTION)
+    (pipeline / "src/paraphrastic_pipeline/evaluation/detection.py").write_text(function)
     run = snakemake(pipeline, *RUN, SENTENCES)
     assert run.returncode == 0, run.stdout
     # These vectors of the test sentences come from elsewhere, so no model has to be trained.
@@ -70,10 +119,11 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
 
 
 def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
-    edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{KIND}{TMX}")
+    kind, reader, entry = examples("A kind of corpus")
+    edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")
     readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
-    edit(readers, "_READERS: ", f"{READER}\n\n_READERS: ")
-    edit(readers, '    "tmx": _tmx,\n', f'    "tmx": _tmx,\n{ENTRY}')
+    edit(readers, "_READERS: ", f"{reader}\n\n_READERS: ")
+    edit(readers, '    "tmx": _tmx,\n', f'    "tmx": _tmx,\n{entry}')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 1}\n")
     run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
@@ -91,11 +141,12 @@ def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, 
 
 @pytest.mark.slow("makes training data")
 def test_a_setting_is_declared_once_and_used_once(pipeline: Path, edit: Edit) -> None:
+    setting, use = examples("A setting")
     package = pipeline / "src/paraphrastic_pipeline"
     place = "\n    @property\n    def only_autograd"
-    edit(package / "settings/sections/training.py", place, f"{SETTING}{place}")
+    edit(package / "settings/sections/training.py", place, f"{setting}{place}")
     place = "        started = time.monotonic()\n        beginning"
-    edit(package / "training/train.py", place, f"{USE}{place}")
+    edit(package / "training/train.py", place, f"{use}{place}")
     configure(pipeline, more="training: {min_pairs: -1, dimension: 8}\nvocabulary: {size: 300}\n")
     run = snakemake(pipeline, "--dry-run", *RUN, "all")
     assert "config: training.min_pairs: -1 is less than the minimum of 0" in run.stdout

@@ -25,20 +25,3 @@ def test_a_model_of_the_sample_is_looked_at(finished: Path) -> None:
     assert after != before
     assert {row["corpus"] for row in rows(finished / tables[2])} == {"sample_opus"}
     assert "sample_opus" in (finished / "results/figures/map.svg").read_text(encoding="utf-8")
-
-
-def test_the_front_of_the_sample(finished_once: Path) -> None:
-    found = rows(finished_once / "results/tables/front.csv")
-    measured = [row for row in found if row["source"] == "measured"]
-    assert [(row["system"], row["version"]) for row in measured] == [
-        *((f"P-SP {model}", version) for model in ("en", "de", "es", "fr") for version in ("", "int4")),
-        ("en, in the package", ""),
-        ("en-de-es-fr, in the package", ""),
-    ]
-    sts = {row["system"]: row["avg"] for row in rows(finished_once / "results/tables/sts.csv")
-           if row["source"] == "measured"}  # fmt: skip
-    for row in measured:
-        if row["system"] in sts and not row["version"]:
-            assert row["sts"] == sts[row["system"]]
-        assert float(row["sentences_per_second"]) > 0
-    assert any(row["front"] for row in measured)

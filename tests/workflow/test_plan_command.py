@@ -153,7 +153,7 @@ def test_the_page_shows_what_the_command_prints(pipeline: Path) -> None:
     (pipeline / "billion.yaml").write_text(blocks(page, "yaml")[0])
     commands = [block.replace("\\\n", " ").strip() for block in blocks(page, "sh")]
     tables = blocks(page, "text")
-    assert len(commands) == len(tables) == 2
+    assert commands
     for command, table in zip(commands, tables, strict=True):
         run = plan(pipeline, *shlex.split(command)[2:])
         assert run.stdout == table

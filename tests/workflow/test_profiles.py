@@ -164,8 +164,8 @@ def test_every_rule_says_what_it_takes(block: str) -> None:
     assert re.search(r"^    threads: ", block, re.M)
     (step,) = re.findall(r'^        \*\*needs\("([a-z_{}]+)"(?:, shared=False)?\),$', block, re.M)
     # The needs of these steps depend only on the model and the settings.
-    trainings = {"train_model", "train_compared", "train_static_embedding", "translate_corpus"}
-    assert steps_of(step) <= {*NEEDS, "measure_speed", "measure_front", *trainings}
+    trainings = {"train_model", "translate_corpus"}
+    assert steps_of(step) <= {*NEEDS, "measure_speed", *trainings}
 
 
 def steps_of(step: str) -> set[str]:

@@ -292,13 +292,8 @@ def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path) -
 
 def test_scores_replan_training_only_where_they_stop_it(finished: Path, edit: Edit) -> None:
     edit(finished / "src/paraphrastic_pipeline/evaluation/development.py", "100.0 * pearson(", "pearson(")
-    edit(
-        finished / "src/paraphrastic_pipeline/evaluation/sts_data.py",
-        "MAX_ARCHIVE_BYTES = 256",
-        "MAX_ARCHIVE_BYTES = 255",
-    )
     rules = planned(finished, "all").rules
-    assert {"prepare_testsets", "evaluate_run"} <= rules
+    assert "evaluate_run" in rules
     assert "train_model" not in rules
     configure(finished, "training.early_stopping", {"patience": 2, "every": 0.5})
     assert "train_model" in planned(finished, "all").rules

@@ -52,7 +52,6 @@ selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
 evaluation: {sts: sample_sts, probes: probes}
 negatives: {model: paraphrases}
-comparison: {model: paraphrases}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
 FOUND_ELSEWHERE = {
@@ -66,10 +65,8 @@ FOUND_ELSEWHERE = {
     **{f"evaluate_{task}": {"output.samples"} for task in (*TASKS, "part")},
     "initialise_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
-    "measure_front": {"input.systems"},
     "measure_speed": {"input.systems"},
     "tabulate_systems": {"input.results", "input.samples"},
-    "train_compared": {"output.sentencepiece", "output.config", "output.history"},
     "train_model": {"output.sentencepiece", "output.config", "output.history"},
     "train_part": {"output.sentencepiece", "output.config", "output.history"},
     "train_transformer": {"output.history", "output.pooling"},

@@ -1,6 +1,6 @@
 """Gather the sentences of the test sets.
 
-Input: downloads (of the test sets). Output: sentences.
+Input: testsets. Output: sentences.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from adapter import step
 from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 
 with step(snakemake):
-    files = zip(snakemake.input.get("downloads", []), snakemake.params.files, strict=True)
+    files = zip(snakemake.input.get("testsets", []), snakemake.params.files, strict=True)
     gather_testsets(
         [TestFile(path=Path(path), **about) for path, about in files],
         snakemake.output.sentences,

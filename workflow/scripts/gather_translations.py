@@ -6,14 +6,14 @@ Inputs: translated (the shards of all bitexts), identifier (none or one). Output
 from pathlib import Path
 
 from adapter import step
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.translated import gather_translations
 
 with step(snakemake):
+    output = snakemake.output
     gather_translations(
         list(snakemake.input.translated),
-        snakemake.output.pairs,
-        counts=snakemake.output.counts,
-        examples=snakemake.output.examples,
+        FilterFiles(output.pairs, output.counts, output.examples),
         language=snakemake.params.language,
         identifier=next(map(Path, snakemake.input.identifier), None),
         rule=snakemake.params.rule,

@@ -1,6 +1,7 @@
 """Find the pairs of a corpus that are in a test set.
 
-Inputs: selected, sentences (of the test sets), held_out (one file or none). Outputs: contaminated, counts, examples (for reading).
+Inputs: selected, sentences (of the test sets), held_out (one file or none). Outputs: contaminated, counts,
+examples (for reading).
 """
 
 from adapter import step

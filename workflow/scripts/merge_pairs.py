@@ -5,21 +5,17 @@ Inputs: selected, contaminated, held_out (one file or none). Outputs: pairs, cou
 
 from adapter import step
 from paraphrastic_pipeline.corpus.database import resources_of
-from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 with step(snakemake):
+    settings = ("duplicates", "near_duplicates", "drop", "max_pairs", "weights", "grouped")
     merge_pairs(
         snakemake.input.selected,
         snakemake.output.pairs,
         counts=snakemake.output.counts,
         contaminated=snakemake.input.contaminated,
-        drop=snakemake.params.drop,
         held_out=next(iter(snakemake.input.get("held_out", [])), None),
-        duplicates=snakemake.params.duplicates,
-        near_duplicates=snakemake.params.near_duplicates,
-        max_pairs=snakemake.params.max_pairs,
-        weights=snakemake.params.weights,
-        grouped=snakemake.params.grouped,
+        merging=Merging(**{name: snakemake.params[name] for name in settings}),
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )

@@ -5,14 +5,14 @@ Input: measured. Outputs: pairs, counts, examples (for reading).
 
 from adapter import step
 from paraphrastic_pipeline.corpus.database import resources_of
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 with step(snakemake):
+    output = snakemake.output
     sample_paraphrases(
         snakemake.input.measured,
-        snakemake.output.pairs,
-        counts=snakemake.output.counts,
-        examples=snakemake.output.examples,
+        FilterFiles(output.pairs, output.counts, output.examples),
         min_similarity=snakemake.params.min_similarity,
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),

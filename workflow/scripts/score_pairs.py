@@ -6,7 +6,7 @@ Inputs: pairs, language_id, word_vectors (the last two may be empty). Output: sc
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 
 with step(snakemake):
     score_pairs(
@@ -15,9 +15,11 @@ with step(snakemake):
         languages=tuple(snakemake.wildcards.pair.split("-")),
         identifier=next(map(Path, snakemake.input.language_id), None),
         word_vectors=next(map(Path, snakemake.input.word_vectors), None),
-        **snakemake.params.preparation,
-        words=snakemake.params.words,
-        identify=snakemake.params.identify,
-        overlap_tokenizer=snakemake.params.overlap_tokenizer,
+        text=TextSettings(
+            **snakemake.params.preparation,
+            words=snakemake.params.words,
+            identify=snakemake.params.identify,
+            overlap_tokenizer=snakemake.params.overlap_tokenizer,
+        ),
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

@@ -4,14 +4,14 @@ Input: scored. Outputs: selected, counts, dropped (a sample for reading).
 """
 
 from adapter import step
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.select import select_pairs
 
 with step(snakemake):
+    output = snakemake.output
     select_pairs(
         snakemake.input.scored,
-        snakemake.output.selected,
-        counts=snakemake.output.counts,
-        dropped=snakemake.output.dropped,
+        FilterFiles(output.selected, output.counts, output.dropped),
         languages=snakemake.params.languages,
         settings=snakemake.params.settings,
         preparation=snakemake.params.preparation,

@@ -9,17 +9,14 @@ from pathlib import Path
 from adapter import step
 from paraphrastic_pipeline.evaluation.development import score_in_training
 from paraphrastic_pipeline.training.beginning import TrainingInputs
-from paraphrastic_pipeline.training.train import Development, train_model
+from paraphrastic_pipeline.training.train import Development, Watching, train_model
 
 with step(snakemake):
-    params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
-    # These are not parameters of the rule, since the outputs do not depend on them.
-    watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
+    params = snakemake.params
     train_model(
-        TrainingInputs.of_rule(snakemake.input, *params),
+        TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about),
         Path(snakemake.output.weights).parent,
         threads=snakemake.threads,
         development=Development(score_in_training, Path(snakemake.input.testsets)),
-        checkpoint_minutes=watching["checkpoint_minutes"],
-        tensorboard=watching["tensorboard"],
+        watching=Watching.of_model(snakemake.config, snakemake.wildcards.model),
     )

@@ -6,12 +6,12 @@ Inputs: pairs, vectors. Output: model.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 with step(snakemake):
     train_vocabulary(
         snakemake.input.pairs,
         snakemake.output.model,
-        **snakemake.params.settings,
+        VocabularySettings(**snakemake.params.settings),
         vectors=next(map(Path, snakemake.input.vectors), None),
     )

@@ -1,9 +1,12 @@
 """`paraphrastic embed`, `score`, `search`, `dedup` and `mine`: sentences as vectors, and near sentences."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraphrastic.cli import arguments as cli
+
+if TYPE_CHECKING:
+    from paraphrastic.neighbours.bitext import Margin
 
 # Which model is chosen without --model.
 _BY_LANGUAGE = "en, or en-de-es-fr if a language is named that en does not know"
@@ -29,16 +32,16 @@ The file vectors.npy.json beside it says which model made it.
     cli.THREADS,
     cli.counted("--batch", "sentences to embed at a time (default: 2048)", 2048),
 )
-def embed(model: str | None, language: str | None, **options: Any) -> None:
+def embed(model: str | None, language: str | None, dtype: str, normalize: bool, **options: Any) -> None:
     """Write one vector per line of a file."""
-    from paraphrastic.model.embed_files import embed_file
+    from paraphrastic.model.embed_files import Encoding, embed_file
     from paraphrastic.model.folder import choose_folder, open_folder
 
     folder = choose_folder(model, [language])
     with cli.counter("sentences") as counter:
         embed_file(
             open_folder(folder),
-            language=language,
+            encoding=Encoding(language, dtype, normalize),
             name=model or Path(folder).name,
             **options,
             progress=counter,
@@ -109,11 +112,20 @@ model made is refused.
     cli.THREADS,
 )
 def search(
-    model: str | None, language: str | None, min_score: float | Path | None, threads: int, **options: Any
+    model: str | None,
+    language: str | None,
+    index: str,
+    sentences: str | None,
+    threads: int,
+    *,
+    k: int,
+    min_score: float | Path | None,
+    with_faiss: bool,
+    **files: str,
 ) -> None:
     """Write the rows of a saved matrix that are nearest to sentences."""
     from paraphrastic.model.folder import choose_folder
-    from paraphrastic.neighbours.search_files import search_files
+    from paraphrastic.neighbours.search_files import Index, SearchOptions, search_files
     from paraphrastic.quality.thresholds import read_threshold
     from paraphrastic.systems.open import open_system
 
@@ -124,11 +136,11 @@ def search(
     with cli.progress() as progress:
         search_files(
             system,
+            Index(index, sentences),
+            **files,
+            options=SearchOptions(k, min_score, with_faiss, threads),
             language=language,
             model=model or Path(folder).name,
-            min_score=min_score,
-            **options,
-            threads=threads,
             progress=progress,
             note=cli.note,
         )
@@ -210,12 +222,28 @@ nearest neighbours (Artetxe and Schwenk 2019).
     cli.flag("--ids", "add the line numbers of source and target", dest="line_numbers"),
     cli.THREADS,
 )
-def mine(model: str | None, languages: tuple[str | None, str | None], threads: int, **options: Any) -> None:
+def mine(
+    model: str | None,
+    languages: tuple[str | None, str | None],
+    threads: int,
+    *,
+    k: int,
+    margin: "Margin",
+    min_score: float | None,
+    **files: Any,
+) -> None:
     """Write the translations among the sentences of two files."""
     from paraphrastic.model.folder import choose_folder
-    from paraphrastic.neighbours.mine_files import mine_files
+    from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
     from paraphrastic.systems.open import open_system
 
     system = open_system(choose_folder(model, languages, default="en-de-es-fr"), threads=threads)
     with cli.progress() as progress:
-        mine_files(system, languages=languages, **options, threads=threads, progress=progress)
+        mine_files(
+            system,
+            **files,
+            options=MiningOptions(k, margin, min_score),
+            languages=languages,
+            threads=threads,
+            progress=progress,
+        )

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal
 
@@ -27,16 +28,29 @@ _MAX_FILE_BYTES = 1 << 50
 OnSentences = Callable[[int], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How sentences become vectors.
+
+    Attributes:
+        language: see `SentenceEncoder.embed_raw_text`.
+        dtype: type of the vectors, float32 or float16.
+        normalize: scale vectors to length 1.
+    """
+
+    language: str | None = None
+    dtype: npt.DTypeLike = np.float32
+    normalize: bool = False
+
+
 def embed_file(
     model: SentenceEncoder,
     source: str,
     output: str,
     *,
-    language: str | None = None,
+    encoding: Encoding = Encoding(),
     threads: int | None = None,
     batch: int = BLOCK_SENTENCES,
-    dtype: npt.DTypeLike = np.float32,
-    normalize: bool = False,
     name: str | None = None,
     progress: OnSentences | None = None,
 ) -> int:
@@ -49,11 +63,9 @@ def embed_file(
         model: the encoder.
         source: the file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
         output: the `.npy` file, [n, dim], one row per line, zero for an empty one; `-` is standard output.
-        language: see `SentenceEncoder.embed_raw_text`.
+        encoding: how sentences become vectors.
         threads: CPU threads; None uses all cores.
         batch: sentences per block.
-        dtype: type of the vectors, float32 or float16.
-        normalize: scale vectors to length 1.
         name: the model as `--model` takes it, for the description; None stands for its name.
         progress: called with the number of sentences done.
 
@@ -63,7 +75,13 @@ def embed_file(
     """
 
     def embed(sentences: list[str]) -> Vectors:
-        return model.embed_raw_text(sentences, language=language, threads=1, dtype=dtype, normalize=normalize)
+        return model.embed_raw_text(
+            sentences,
+            language=encoding.language,
+            threads=1,
+            dtype=encoding.dtype,
+            normalize=encoding.normalize,
+        )
 
     beside = _beside(output)
     made = None
@@ -75,15 +93,18 @@ def embed_file(
                 model,
                 vectors,
                 model=name or model.config["model"],
-                language=language,
-                normalized=normalize,
+                language=encoding.language,
+                normalized=encoding.normalize,
             )
             # It describes the matrix that is about to be replaced.
             beside.unlink(missing_ok=True)
 
     count = 0
     # The output is opened first, so that no work is lost if it cannot be written.
-    with _npy_output(output, model.dim, np.dtype(dtype), describe) as write, text_input(source) as stream:
+    with (
+        _npy_output(output, model.dim, np.dtype(encoding.dtype), describe) as write,
+        text_input(source) as stream,
+    ):
         for vectors in in_order(embed, read_batches(stream, source, batch), threads or available_cores()):
             write(vectors)
             count += len(vectors)

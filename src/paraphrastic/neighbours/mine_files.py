@@ -1,6 +1,7 @@
 """The command `paraphrastic mine`: mines translations from two text files."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from paraphrastic.base.errors import InputError
@@ -18,15 +19,28 @@ MAX_VECTOR_BYTES = 2 << 30
 OnProgress = Callable[[str, float], None]
 
 
+@dataclass(frozen=True, slots=True)
+class MiningOptions:
+    """How pairs are scored, and which ones are mined.
+
+    Attributes:
+        k: number of neighbours that a pair's cosine is compared with, or all sentences of a smaller file.
+        margin: how pairs are scored; see `best_pairs`.
+        min_score: pairs with a lower score are left out.
+    """
+
+    k: int = NEIGHBOURS
+    margin: Margin = "ratio"
+    min_score: float | None = None
+
+
 def mine_files(
     system: System,
     source: str,
     target: str,
     output: str,
     *,
-    k: int = NEIGHBOURS,
-    margin: Margin = "ratio",
-    min_score: float | None = None,
+    options: MiningOptions = MiningOptions(),
     languages: tuple[str | None, str | None] = (None, None),
     line_numbers: bool = False,
     threads: int = 1,
@@ -45,9 +59,7 @@ def mine_files(
         source: file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
         target: file, in the same formats; only one of the two can be standard input.
         output: TSV file; `-` is standard output.
-        k: number of neighbours that a pair's cosine is compared with, or all sentences of a smaller file.
-        margin: how pairs are scored; see `best_pairs`.
-        min_score: pairs with a lower score are left out.
+        options: how pairs are scored, and which ones are mined.
         languages: codes of the two sides, for a system that asks for them.
         line_numbers: whether to add two columns with the line numbers in the files.
         threads: number of threads.
@@ -75,8 +87,9 @@ def mine_files(
             for sentences, path, language in zip(sides, (source, target), languages, strict=True)
         )
         tell = progress and partial(progress, "searching")
-        pairs = best_pairs(*nearest_neighbours(x, y, k, threads=threads, progress=tell), margin)
-        count = len(pairs.scores) if min_score is None else int((pairs.scores >= min_score).sum())
+        neighbours = nearest_neighbours(x, y, options.k, threads=threads, progress=tell)
+        pairs, least = best_pairs(*neighbours, options.margin), options.min_score
+        count = len(pairs.scores) if least is None else int((pairs.scores >= least).sum())
         (sources, source_lines), (targets, target_lines) = (
             zip(*sentences, strict=True) for sentences in sides
         )

@@ -1,6 +1,7 @@
 """The command `paraphrastic search`: searches a saved matrix for the sentences of a file."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -22,40 +23,62 @@ from paraphrastic.neighbours.vectors import Matrix, VectorFile
 Finder = Callable[[Float32], Neighbours]
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A saved matrix, and its sentences if the results show them.
+
+    Attributes:
+        vectors: `.npy` file of vectors, or an index that FAISS saved, whose name ends with `.faiss`.
+        sentences: text whose line i is the sentence of row i.
+    """
+
+    vectors: str
+    sentences: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Which rows a search finds, and what it is done with.
+
+    Attributes:
+        k: number of rows to find per query.
+        min_score: rows with a lower score are left out.
+        with_faiss: whether to search with FAISS, which finds the same rows in a `.npy` file.
+        threads: number of threads.
+    """
+
+    k: int = 10
+    min_score: float | None = None
+    with_faiss: bool = False
+    threads: int = 1
+
+
 def search_files(
     system: System,
-    index: str,
+    index: Index,
     queries: str,
     output: str,
     *,
-    sentences: str | None = None,
-    k: int = 10,
-    min_score: float | None = None,
+    options: SearchOptions = SearchOptions(),
     language: str | None = None,
     model: str | None = None,
-    with_faiss: bool = False,
-    threads: int = 1,
     progress: OnProgress | None = None,
     note: Callable[[str], None] | None = None,
 ) -> int:
     """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
     Writes lines `score TAB query TAB rank TAB row`, ordered by query and rank, without a header: the cosine,
-    the query's line number, the rank and the row number, all counted from 1. With `sentences`, two more
+    the query's line number, the rank and the row number, all counted from 1. With `index.sentences`, two more
     columns hold the query's and the row's sentence. Blank lines find nothing and are never found.
 
     Args:
         system: the system that made the vectors.
-        index: `.npy` file of vectors, or an index that FAISS saved, whose name ends with `.faiss`.
+        index: the matrix to search.
         queries: text, one sentence per line, plain or compressed; `-` is standard input.
         output: TSV file; `-` is standard output.
-        sentences: text whose line i is the sentence of row i.
-        k: number of rows to find per query.
-        min_score: rows with a lower score are left out.
+        options: which rows are found.
         language: language of the queries, for a system that asks for it.
         model: the system as `--model` takes it, for messages.
-        with_faiss: whether to search with FAISS, which finds the same rows in a `.npy` file.
-        threads: number of threads.
         progress: is called now and then with the current task and the share of it that is done.
         note: is called with a line that the user should read: nothing says which model made the matrix.
 
@@ -64,18 +87,20 @@ def search_files(
             or a query is not finite, the sentences are not those of the rows, or FAISS is needed but not
             installed.
     """
+    sentences = index.sentences
     if sentences is not None and (sentences == "-" or Path(sentences).is_fifo()):
         raise InputError("the rows' sentences cannot come from a pipe, because they are read twice")
     count, first = 0, 1
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) as file:
         tell = progress and partial(progress, "searching")
-        matrix, find = _open_index(index, k, min_score, with_faiss, threads, tell)
+        matrix, find = _open_index(index.vectors, options, tell)
         dim = matrix.shape[1]
         made, doubt = check_model(matrix, system, model)
         if dim != system.dim:
             raise InputError(
-                f"{index} has vectors of {dim} dimensions, but those of {system.label} have {system.dim}"
+                f"{index.vectors} has vectors of {dim} dimensions, but those of {system.label} have "
+                f"{system.dim}"
             )
         if sentences is not None:
             check_sentences(matrix, sentences, system, made)
@@ -97,21 +122,17 @@ def search_files(
 
 
 def _open_index(
-    index: str,
-    k: int,
-    min_score: float | None,
-    with_faiss: bool,
-    threads: int,
-    progress: Callable[[float], None] | None,
+    path: str, options: SearchOptions, progress: Callable[[float], None] | None
 ) -> tuple[Matrix, Finder]:
     """Return the rows and the function that finds the nearest ones."""
-    if with_faiss or index.endswith(".faiss"):
+    k, min_score, threads = options.k, options.min_score, options.threads
+    if options.with_faiss or path.endswith(".faiss"):
         # Imported here because the package is optional.
         from paraphrastic.neighbours.faiss_index import FaissFile, search_with_faiss
 
-        matrix = FaissFile(index, threads) if index.endswith(".faiss") else VectorFile(index)
+        matrix = FaissFile(path, threads) if path.endswith(".faiss") else VectorFile(path)
         return matrix, partial(search_with_faiss, matrix, k=k, min_score=min_score, threads=threads)
-    file = VectorFile(index)
+    file = VectorFile(path)
     return file, partial(search, file, k=k, min_score=min_score, threads=threads, progress=progress)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Unpack
@@ -37,40 +38,17 @@ _REASONS = ("duplicates", "near_duplicates", "contaminated", "held_out", "capped
 _MOST_GROUPS = 256
 
 
-def merge_pairs(
-    selected: Sequence[str | Path],
-    output: str | Path,
-    *,
-    counts: str | Path,
-    contaminated: Sequence[str | Path],
-    drop: Sequence[str],
-    held_out: str | Path | None = None,
-    duplicates: Duplicates,
-    near_duplicates: Mapping[str, Any] | None,
-    max_pairs: Sequence[int | None],
-    weights: Sequence[float],
-    grouped: bool = False,
-    seed: int,
-    **resources: Unpack[Resources],
-) -> dict[str, Any]:
-    """Write the pairs of all corpora in random order: `source`, `target`, `corpus` (int16), `line`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merging:
+    """What a merge drops, how much of each corpus it keeps, and what it says about groups.
 
-    Args:
-        selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        counts: JSON file with the result, which is also returned: pairs `read`, `duplicates`,
-            `near_duplicates`, `contaminated`, `held_out`, `capped` and `kept`, in total and by corpus. If a
-            pair has several reasons to be dropped, the first counts.
-        contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
-            `drop` is empty and nothing is held out.
-        drop: kinds of contaminated pairs to leave out: `exact`, `near`.
-        held_out: Parquet file made by `hold_out_pairs` from the same files, whose sentences `contaminated`
-            tells, too. All pairs of these lines are left out, and all with a sentence that is the same as one
-            that is held out or nearly so. None holds out nothing.
+    Attributes:
         duplicates: `keep_one` keeps the first of the pairs whose source and target are both the same in the
             form that the selection wrote (white space collapsed, perhaps lower-cased), by corpus and then by
             line. `drop_all` drops every copy of a line that a corpus has more than once (the original's
             `sort | uniq -u`); this needs the column `raw`. `keep_all` keeps all.
         near_duplicates: arguments `ngram` and `min_similarity` of `drop_near_duplicates`; None drops none.
+        drop: kinds of contaminated pairs to leave out: `exact`, `near`.
         max_pairs: most pairs to keep of each corpus, chosen at random after everything else was dropped.
         weights: how often the kept pairs of each corpus are written, 1 or more; with 2.5, a random half is
             written three times and the others twice. `kept` counts each pair once.
@@ -78,7 +56,41 @@ def merge_pairs(
             column `groups` with the numbers of all such groups that a sentence of the pair is in, also by
             pairs that were dropped; a line is a group. A sentence in more than 256 of them counts only in
             that of the pair.
+    """
+
+    duplicates: Duplicates
+    near_duplicates: Mapping[str, Any] | None
+    drop: Sequence[str]
+    max_pairs: Sequence[int | None]
+    weights: Sequence[float]
+    grouped: bool = False
+
+
+def merge_pairs(
+    selected: Sequence[str | Path],
+    output: str | Path,
+    *,
+    counts: str | Path,
+    contaminated: Sequence[str | Path],
+    held_out: str | Path | None = None,
+    merging: Merging,
+    seed: int,
+    **resources: Unpack[Resources],
+) -> dict[str, Any]:
+    """Write the pairs of all corpora in random order: `source`, `target`, `corpus` (int16), `line`.
+
+    Args:
+        selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
         output: the Parquet file.
+        counts: JSON file with the result, which is also returned: pairs `read`, `duplicates`,
+            `near_duplicates`, `contaminated`, `held_out`, `capped` and `kept`, in total and by corpus. If a
+            pair has several reasons to be dropped, the first counts.
+        contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
+            `merging.drop` is empty and nothing is held out.
+        held_out: Parquet file made by `hold_out_pairs` from the same files, whose sentences `contaminated`
+            tells, too. All pairs of these lines are left out, and all with a sentence that is the same as one
+            that is held out or nearly so. None holds out nothing.
+        merging: what is dropped, capped and repeated.
         seed: seed for the random choice and order.
         **resources: threads, memory and temporary folder for DuckDB.
 
@@ -86,19 +98,19 @@ def merge_pairs(
         InputError: no pair is left, an input is damaged, or the disk is full.
     """
     with open_database(f"{output}: cannot be merged", **resources) as database:
-        list_rows(database, selected, columns=["raw"] if duplicates == "drop_all" else [])
+        list_rows(database, selected, columns=["raw"] if merging.duplicates == "drop_all" else [])
         left = [_count(database, "rows")]
-        drop_duplicates(database, duplicates)
+        drop_duplicates(database, merging.duplicates)
         left.append(_count(database, "kept"))
-        if near_duplicates:
-            drop_near_duplicates(database, **near_duplicates, seed=seed)
+        if merging.near_duplicates:
+            drop_near_duplicates(database, **merging.near_duplicates, seed=seed)
         left.append(_count(database, "kept"))
-        drop_contaminated(database, contaminated, drop)
+        drop_contaminated(database, contaminated, merging.drop)
         left.append(_count(database, "kept"))
         if held_out:
             drop_held_out(database, held_out, contaminated)
         left.append(_count(database, "kept"))
-        _cap(database, max_pairs, seed)
+        _cap(database, merging.max_pairs, seed)
         left.append(_count(database, "kept"))
         result = _describe(selected, left)
         if not result["kept"]:
@@ -107,11 +119,11 @@ def merge_pairs(
             cause = next((causes[reason] for reason in causes if result[reason]), "each has a duplicate")
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         schema = MERGED_SCHEMA
-        if grouped:
+        if merging.grouped:
             _list_groups(database)
             schema = schema.append(pa.field("groups", pa.list_(pa.int32())))
         with write_blocks(output, schema) as writer:
-            for block in _shuffled(database, weights, seed, resources["memory_mb"], grouped=grouped):
+            for block in _shuffled(database, merging, seed, resources["memory_mb"]):
                 writer.write(block.cast(schema))
     write_json(counts, result)
     for each in result["corpora"]:
@@ -156,16 +168,11 @@ def _list_groups(database: duckdb.DuckDBPyConnection) -> None:
 
 
 def _shuffled(
-    database: duckdb.DuckDBPyConnection,
-    weights: Sequence[float],
-    seed: int,
-    memory_mb: int,
-    *,
-    grouped: bool,
+    database: duckdb.DuckDBPyConnection, merging: Merging, seed: int, memory_mb: int
 ) -> Iterator[pa.RecordBatch]:
     """The kept rows in random order, each as often as its corpus weighs."""
     copies = []
-    for number, weight in enumerate(weights):
+    for number, weight in enumerate(merging.weights):
         for copy in range(math.ceil(weight)):
             order = random_number(seed, f"shuffle {copy}" if copy else "shuffle")
             rows = f"SELECT place, {order} AS number FROM kept WHERE {CORPUS} = {number}"  # noqa: S608
@@ -179,7 +186,7 @@ def _shuffled(
     slices = 1 + size // (memory_mb * _ROWS_PER_MB)
     edges = [index * 2**64 // slices for index in range(slices)] + [2**64]
     groups, joined = "", ""
-    if grouped:
+    if merging.grouped:
         every = "[group_number] || coalesce(of_source.groups, []) || coalesce(of_target.groups, [])"
         groups = f", list_sort(list_distinct({every})) AS groups"
         joined = """

@@ -10,8 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_json
-from paraphrastic.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.database import (
     Resources,
@@ -21,6 +19,7 @@ from paraphrastic_pipeline.corpus.database import (
     open_database,
     random_number,
 )
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.sampling import EXAMPLES, Samples
 
@@ -36,10 +35,8 @@ _SHOWN_SENTENCES = 10
 
 def sample_paraphrases(
     measured: Sequence[str | Path],
-    output: str | Path,
+    files: FilterFiles,
     *,
-    counts: str | Path,
-    examples: str | Path,
     min_similarity: float,
     seed: int,
     **resources: Unpack[Resources],
@@ -58,14 +55,13 @@ def sample_paraphrases(
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
-        output: the Parquet file; `line` is the same for all pairs of a group: the number of its first pair
-            in all bitexts together, from 1.
-        counts: JSON file with the result, which is also returned: pairs `read`, `below_similarity`, `empty`
-            (a side has no word), `repeated` (the source had an equal target before) and `alone` (the source
-            has no other target); then the `groups`, their `sentences`, the size of the `largest_group`, the
-            pairs of them that are too `alike`, and the `pairs` that are left. `read` is the sum of the four
-            reasons and the sentences.
-        examples: TSV file for people to read: 20 random groups and as many pairs below the similarity.
+        files: the files to write. `line` is the same for all pairs of a group: the number of its first pair
+            in all bitexts together, from 1. The counts, which are also returned, are pairs `read`,
+            `below_similarity`, `empty` (a side has no word), `repeated` (the source had an equal target
+            before) and `alone` (the source has no other target); then the `groups`, their `sentences`, the
+            size of the `largest_group`, the pairs of them that are too `alike`, and the `pairs` that are
+            left. `read` is the sum of the four reasons and the sentences. The examples are 20 groups and as
+            many pairs below the similarity.
         min_similarity: pairs of the bitext must be more similar than this (0.7 in the paper).
         seed: seed for the pairs and the examples.
         **resources: memory, threads and temporary folder for DuckDB.
@@ -74,8 +70,7 @@ def sample_paraphrases(
         InputError: no group has two sentences, an input is damaged, or the disk is full.
     """
     below = Samples(["below_similarity"], seed)
-    purpose = f"{output}: cannot be mined"
-    with open_database(purpose, **resources) as database:
+    with open_database(f"{files.pairs}: cannot be mined", **resources) as database:
         list_rows(database, measured, columns=["similarity"], numbered_through=True)
         empty = _read(database, measured, min_similarity, below)
         _group(database)
@@ -88,42 +83,46 @@ def sample_paraphrases(
                 f"{result['read']} pairs read; {causes or 'the bitext is empty'}"
             )
         _sample(database, seed)
+        written = _write_sampled(database, files.pairs)
         sampled = integer(database, "SELECT count(*) FROM sampled")
-        written = 0
-        with write_blocks(output, PAIR_SCHEMA) as writer:
-            pairs = database.sql(
-                """
-                SELECT
-                    source, target, line,
-                    -- The exact ratio counts characters. A changed character is at most four changed bytes.
-                    levenshtein(source, target) < 4 * (1 - $alike) * (strlen(source) + strlen(target))
-                        AS close
-                FROM (
-                    SELECT
-                        trim(one.target, $marks) AS source,
-                        trim(other.target, $marks) AS target,
-                        sampled.first + 1 AS line,
-                        sampled.place
-                    FROM sampled
-                    JOIN rows AS one ON one.place = sampled.place
-                    JOIN rows AS other ON other.place = sampled.other
-                )
-                ORDER BY place
-                """,
-                params={"marks": _MARKS, "alike": _ALIKE},
-            )
-            for block in pairs.to_arrow_reader(BLOCK_ROWS):
-                kept = block.filter(pa.array(_is_kept(block)))
-                written += kept.num_rows
-                writer.write(kept.drop_columns("close").cast(PAIR_SCHEMA))
         result |= {"alike": sampled - written, "pairs": written}
         groups = _example_groups(database, seed)
     shown = [
         [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
     ]
-    write_tsv(examples, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
-    write_json(counts, result)
+    files.describe(result, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
     return result
+
+
+def _write_sampled(database: duckdb.DuckDBPyConnection, output: str | Path) -> int:
+    """Write the pairs of the table `sampled` that are not too alike, and return their number."""
+    pairs = database.sql(
+        """
+        SELECT
+            source, target, line,
+            -- The exact ratio counts characters. A changed character is at most four changed bytes.
+            levenshtein(source, target) < 4 * (1 - $alike) * (strlen(source) + strlen(target)) AS close
+        FROM (
+            SELECT
+                trim(one.target, $marks) AS source,
+                trim(other.target, $marks) AS target,
+                sampled.first + 1 AS line,
+                sampled.place
+            FROM sampled
+            JOIN rows AS one ON one.place = sampled.place
+            JOIN rows AS other ON other.place = sampled.other
+        )
+        ORDER BY place
+        """,
+        params={"marks": _MARKS, "alike": _ALIKE},
+    )
+    written = 0
+    with write_blocks(output, PAIR_SCHEMA) as writer:
+        for block in pairs.to_arrow_reader(BLOCK_ROWS):
+            kept = block.filter(pa.array(_is_kept(block)))
+            written += kept.num_rows
+            writer.write(kept.drop_columns("close").cast(PAIR_SCHEMA))
+    return written
 
 
 def _is_kept(block: pa.RecordBatch) -> list[bool]:

@@ -1,6 +1,7 @@
 """Score sentence pairs: measure once everything that a selection may depend on."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -43,37 +44,11 @@ _TOKENIZERS: Mapping[Words, Tokenizer] = {"script": "word", "white_space": "whit
 _LANGUAGE_COLUMNS = ("source_language", "target_language")
 
 
-def score_pairs(
-    pairs: str | Path,
-    output: str | Path,
-    *,
-    languages: tuple[str, str],
-    identifier: Path | None,
-    word_vectors: Path | None,
-    segmentation: Mapping[str, str],
-    folding: Mapping[str, str],
-    lowercase: bool,
-    words: Words = "script",
-    identify: Identify = "model",
-    overlap_tokenizer: Tokenizer = "word",
-    shard: tuple[int, int] = (1, 1),
-) -> None:
-    """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSettings:
+    """How text is prepared, counted, identified and compared.
 
-    Each side is cleaned, folded and lower-cased, as a model will see it, and then identified, counted and
-    compared; text in a language of `segmentation` is also segmented. The text itself is written as the corpus
-    has it. Each side has its most likely language, the
-    confidence in it, and the probability of the language that the corpus says, which is null if the
-    identifier does not know that language; all are null without an identifier. Trigram overlap and changed
-    words are null if the two languages differ. The paraphrase score is the word vectors' cosine; without word
-    vectors, it is the corpus's own score or null. The translation score is the corpus's own or null.
-
-    Args:
-        pairs: a Parquet file made by `extract_corpus`.
-        output: the Parquet file.
-        languages: languages of the sources and of the targets, according to the corpus.
-        identifier: a fastText model.
-        word_vectors: a text file of word vectors.
+    Attributes:
         segmentation: mode of `text.segment` by language.
         folding: mode of `text.fold` by language; words count as equal if they are equal after folding.
         lowercase: whether text is lower-cased before it is identified and segmented.
@@ -83,66 +58,121 @@ def score_pairs(
             the papers do.
         overlap_tokenizer: tokenizer for the trigram overlap, see `tokens.tokenize`. With
             `words: white_space`, `word` leaves text without spaces whole.
+    """
+
+    segmentation: Mapping[str, str]
+    folding: Mapping[str, str]
+    lowercase: bool
+    words: Words = "script"
+    identify: Identify = "model"
+    overlap_tokenizer: Tokenizer = "word"
+
+
+def score_pairs(
+    pairs: str | Path,
+    output: str | Path,
+    *,
+    languages: tuple[str, str],
+    identifier: Path | None,
+    word_vectors: Path | None,
+    text: TextSettings,
+    shard: tuple[int, int] = (1, 1),
+) -> None:
+    """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
+
+    Each side is cleaned, folded and lower-cased, as a model will see it, and then identified, counted and
+    compared; text in a language of `segmentation` is also segmented. The text itself is written as the corpus
+    has it. Each side has its most likely language, the confidence in it, and the probability of the language
+    that the corpus says, which is null if the identifier does not know that language; all are null without an
+    identifier. Trigram overlap and changed words are null if the two languages differ. The paraphrase score
+    is the word vectors' cosine; without word vectors, it is the corpus's own score or null. The translation
+    score is the corpus's own or null.
+
+    Args:
+        pairs: a Parquet file made by `extract_corpus`.
+        output: the Parquet file.
+        languages: languages of the sources and of the targets, according to the corpus.
+        identifier: a fastText model.
+        word_vectors: a text file of word vectors.
+        text: how text is prepared, counted, identified and compared.
         shard: `(i, n)` scores the i-th (from 1) of n parts of the corpus; a part may be empty.
 
     Raises:
         InputError: an input is damaged, or the disk is full.
     """
-    language_identifier = None if identifier is None else LanguageIdentifier(identifier)
-    vectors = None if word_vectors is None else WordVectors(word_vectors)
-    paraphrases = languages[0] == languages[1]
-    # The original takes a letter and its mark as they are written.
-    compose = composed if paraphrases and overlap_tokenizer != "treebank" else list
-    count = count_words if words == "script" else count_tokens
-    tokenizer = overlap_tokenizer if overlap_tokenizer == "treebank" else _TOKENIZERS[words]
+    scorer = _Scorer(languages, text, identifier, word_vectors)
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
         if shard[0] == 1:
             writer.note(UNREADABLE, noted(pairs, UNREADABLE))
         for block in read_blocks(pairs, shard=shard):
-            columns: dict[str, pa.Array] = {"line": block["line"]}
-            seen = []
-            for side, language in zip(("source", "target"), languages, strict=True):
-                columns[side] = texts = block[side]
-                segmenter = segmentation.get(language, "none")
-                if language_identifier or paraphrases or folding or segmenter != "none":
-                    original = texts.to_pylist()
-                    prepared = prepare_text(original, folding=folding, lowercase=lowercase)
-                    if language_identifier is not None:
-                        identified = original if identify == "original" else as_read(prepared)
-                        columns |= _languages(language_identifier, identified, side, language)
-                    texts = pa.array(compose(prepared), pa.string())
-                else:
-                    # Lower-casing changes no count.
-                    texts = _visible(texts)
-                counted = texts
-                if segmenter != "none":
-                    texts = pa.array(compose(segment(prepared, language, segmenter)), pa.string())
-                    # A segmenter's spaces do not matter where characters are counted.
-                    counted = counted if words == "script" else texts
-                columns[f"{side}_tokens"], columns[f"{side}_characters"] = count(counted)
-                seen.append(texts)
-            if paraphrases:
-                compared = compare_words(*seen, tokenizer=tokenizer)
-                columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
-            if vectors is not None:
-                scores = vectors.paraphrase_score(*seen)
-                columns["paraphrase_score"] = pa.array(scores, pa.float64(), mask=np.isnan(scores))
-            for name in ("paraphrase_score", "translation_score"):
-                if name in block.schema.names and name not in columns:
-                    columns[name] = block[name]
             nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
-            writer.write(pa.RecordBatch.from_pydict(nulls | columns, schema=SCORED_SCHEMA))
+            columns = nulls | scorer.columns(block)
+            writer.write(pa.RecordBatch.from_pydict(columns, schema=SCORED_SCHEMA))
 
 
-def _languages(
-    identifier: LanguageIdentifier, texts: list[str], side: str, language: str
-) -> dict[str, pa.Array]:
+class _Scorer:
+    """Scores the blocks of a corpus."""
+
+    def __init__(
+        self, languages: tuple[str, str], text: TextSettings, identifier: Path | None, vectors: Path | None
+    ) -> None:
+        self.text, self.languages = text, languages
+        self.identifier = None if identifier is None else LanguageIdentifier(identifier)
+        self.vectors = None if vectors is None else WordVectors(vectors)
+        self.are_paraphrases = languages[0] == languages[1]
+        self.count = count_words if text.words == "script" else count_tokens
+        treebank = text.overlap_tokenizer == "treebank"
+        self.tokenizer = text.overlap_tokenizer if treebank else _TOKENIZERS[text.words]
+        # The original takes a letter and its mark as they are written.
+        self.compose = composed if self.are_paraphrases and not treebank else list
+
+    def columns(self, block: pa.RecordBatch) -> dict[str, pa.Array]:
+        """The columns of a block that have a value."""
+        columns: dict[str, pa.Array] = {"line": block["line"]}
+        compared = []
+        for side, language in zip(("source", "target"), self.languages, strict=True):
+            texts, measures = self._side(block[side], language)
+            columns |= {side: block[side], **{f"{side}_{name}": array for name, array in measures.items()}}
+            compared.append(texts)
+        if self.are_paraphrases:
+            overlap, changed = compare_words(*compared, tokenizer=self.tokenizer)
+            columns |= {"trigram_overlap": pa.array(overlap), "changed_words": pa.array(changed)}
+        if self.vectors is not None:
+            scores = self.vectors.paraphrase_score(*compared)
+            columns["paraphrase_score"] = pa.array(scores, pa.float64(), mask=np.isnan(scores))
+        for name in ("paraphrase_score", "translation_score"):
+            if name in block.schema.names and name not in columns:
+                columns[name] = block[name]
+        return columns
+
+    def _side(self, texts: pa.Array, language: str) -> tuple[pa.Array, dict[str, pa.Array]]:
+        """The texts of a side as they are compared, and its lengths and languages by column."""
+        segmenter, measures = self.text.segmentation.get(language, "none"), {}
+        if self.identifier or self.are_paraphrases or self.text.folding or segmenter != "none":
+            original = texts.to_pylist()
+            prepared = prepare_text(original, folding=self.text.folding, lowercase=self.text.lowercase)
+            if self.identifier is not None:
+                identified = original if self.text.identify == "original" else as_read(prepared)
+                measures = _languages(self.identifier, identified, language)
+            counted = compared = pa.array(self.compose(prepared), pa.string())
+            if segmenter != "none":
+                compared = pa.array(self.compose(segment(prepared, language, segmenter)), pa.string())
+                # A segmenter's spaces do not matter where characters are counted.
+                counted = counted if self.text.words == "script" else compared
+        else:
+            # Lower-casing changes no count.
+            counted = compared = _visible(texts)
+        measures["tokens"], measures["characters"] = self.count(counted)
+        return compared, measures
+
+
+def _languages(identifier: LanguageIdentifier, texts: list[str], language: str) -> dict[str, pa.Array]:
     """The columns about the language of a side."""
-    found = identifier.identify(texts, language)
+    identified = identifier.identify(texts, language)
     return {
-        f"{side}_language": pa.array(found.codes, pa.string()),
-        f"{side}_confidence": pa.array(found.confidences),
-        f"{side}_probability": pa.array(found.probabilities, from_pandas=True),
+        "language": pa.array(identified.codes, pa.string()),
+        "confidence": pa.array(identified.confidences),
+        "probability": pa.array(identified.probabilities, from_pandas=True),
     }
 
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.arrays import Float32, Int64
+from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_json
-from paraphrastic.base.tables import write_tsv
 from paraphrastic.base.text import collapse_spaces, prepare_text
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, open_parquet, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.filters import build_filters, selection_key
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
+from paraphrastic_pipeline.corpus.filters import Filter, build_filters, selection_key
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, filter_loss, warn
 from paraphrastic_pipeline.corpus.raw_lines import RAW, raw_digests
 from paraphrastic_pipeline.corpus.sampling import Samples
@@ -33,10 +32,8 @@ _PROBABILITIES = ("source_probability", "target_probability")
 
 def select_pairs(
     scored: Sequence[str | Path],
-    output: str | Path,
+    files: FilterFiles,
     *,
-    counts: str | Path,
-    dropped: str | Path,
     languages: tuple[str, str],
     settings: Mapping[str, Any],
     preparation: Mapping[str, Any],
@@ -51,12 +48,11 @@ def select_pairs(
 
     Args:
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
-        output: the Parquet file.
-        counts: JSON file with the result, which is also returned: pairs `read` and `kept`, pairs `dropped`
-            by reason, `fails` (pairs that a filter rejects, whatever the others do), and `fails_both` (pairs
-            that two filters both reject, by the earlier filter and then by the later one); and `unreadable`,
-            rows that the extraction left out, if there are any.
-        dropped: TSV file for people to read: 20 random pairs for each reason, with their scores.
+        files: the files to write. The counts, which are also returned, are pairs `read` and `kept`, pairs
+            `dropped` by reason, `fails` (pairs that a filter rejects, whatever the others do), and
+            `fails_both` (pairs that two filters both reject, by the earlier filter and then by the later
+            one); and `unreadable`, rows that the extraction left out, if there are any. The examples are 20
+            dropped pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         settings: thresholds, as in `filters.build_filters`.
         preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
@@ -70,23 +66,13 @@ def select_pairs(
         InputError: no pair is left. The message gives the counts by reason, or names a score that a threshold
             needs but the corpus lacks. Nothing is written.
     """
-    filters = build_filters(settings, languages)
-    samples = Samples([each.reason for each in filters], seed)
-    nulls = Counter[str]()
-    fails_both = np.zeros((len(filters), len(filters)), np.int64)
+    tally = _Tally(build_filters(settings, languages), seed)
     with open_parquet(scored[0]) as first:
         kept_fields = [first.schema_arrow.field(name) for name in keep] + ([RAW] if raw else [])
-    ranked = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
-    with write_blocks(output, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
-        for block in ranked:
-            needed = {*_PROBABILITIES, *(column for each in filters for column in each.needs)}
-            nulls.update({column: block[column].null_count for column in needed})
-            accepted = np.stack([each.accept(each.score(block)) for each in filters])
-            failed = (~accepted).astype(np.int64)
-            fails_both += failed @ failed.T
-            kept = accepted.all(axis=0)
-            samples.add(block.select(_SAMPLE_COLUMNS), np.where(kept, -1, accepted.argmin(axis=0)))
-            rows = block.select([*PAIR_SCHEMA.names, *keep]).filter(pa.array(kept))
+    blocks = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
+    with write_blocks(files.pairs, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
+        for block in blocks:
+            rows = block.select([*PAIR_SCHEMA.names, *keep]).filter(pa.array(tally.accepted(block)))
             sides = (
                 prepare_text(rows[name].to_pylist(), language=language, **preparation)
                 for name, language in zip(("source", "target"), languages, strict=True)
@@ -94,26 +80,70 @@ def select_pairs(
             texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
             columns = [*texts, *rows.columns[2:], *([raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
-        result = _counts(samples, fails_both)
+        result = tally.counts()
         if unreadable := sum(noted(path, UNREADABLE) for path in scored):
             result[UNREADABLE] = unreadable
         if not result["kept"]:
-            reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
-            cause = f"no pair is left of {samples.read} read; dropped: {reasons}"
-            if result["fails"].get("language") == samples.read:
-                unknown = [nulls[column] == samples.read for column in _PROBABILITIES]
-                cause += f"; {_language_hint(languages, unknown)}"
-            elif most := max(result["dropped"], key=result["dropped"].get, default=None):
-                cause += f"; see {selection_key(languages)}.{most}" if most != "empty" else ""
-            for each in reversed(filters):
-                if any(nulls[column] == samples.read for column in each.needs):
-                    cause = f"has no {each.missing}"
-            raise InputError(f"{_name(scored)}: {cause if samples.read else 'the corpus is empty: no pairs'}")
-    examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
-    write_tsv(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
-    write_json(counts, result)
+            raise InputError(f"{_name(scored)}: {tally.why_none_is_left(result, languages)}")
+    files.describe(result, ("reason", *_SAMPLE_COLUMNS), tally.examples())
     warn(filter_loss(str(_name(scored)), result["read"], result["dropped"], selection_key(languages)))
     return result
+
+
+class _Tally:
+    """Applies the filters, and counts and samples the pairs that they reject."""
+
+    def __init__(self, filters: Sequence[Filter], seed: int) -> None:
+        self.filters = filters
+        self.samples = Samples([one.reason for one in filters], seed)
+        self.nulls = Counter[str]()
+        # How many pairs two filters both reject, [filters, filters].
+        self.fails_both = np.zeros((len(filters), len(filters)), np.int64)
+
+    def accepted(self, block: pa.RecordBatch) -> Bool:
+        """Whether all filters accept each pair of a block, [pairs]."""
+        needed = {*_PROBABILITIES, *(column for one in self.filters for column in one.needs)}
+        self.nulls.update({column: block[column].null_count for column in needed})
+        accepted = np.stack([one.accept(one.score(block)) for one in self.filters])
+        failed = (~accepted).astype(np.int64)
+        self.fails_both += failed @ failed.T
+        kept = np.asarray(accepted.all(axis=0))
+        self.samples.add(block.select(_SAMPLE_COLUMNS), np.where(kept, -1, accepted.argmin(axis=0)))
+        return kept
+
+    def counts(self) -> dict[str, Any]:
+        """The counts that `select_pairs` writes."""
+        dropped = self.samples.counts
+        reasons = list(dropped)
+        return {
+            "read": self.samples.read,
+            "kept": self.samples.read - sum(dropped.values()),
+            "dropped": dropped,
+            "fails": dict(zip(reasons, self.fails_both.diagonal().tolist(), strict=True)),
+            "fails_both": {
+                reason: dict(zip(reasons[later:], self.fails_both[later - 1, later:].tolist(), strict=True))
+                for later, reason in enumerate(reasons[:-1], start=1)
+            },
+        }
+
+    def examples(self) -> list[list[Any]]:
+        """The sampled pairs, each with its reason."""
+        return [[reason, *row.values()] for reason, row in self.samples.rows("line")]
+
+    def why_none_is_left(self, counts: Mapping[str, Any], languages: tuple[str, str]) -> str:
+        """Why the filters have left no pair, and what to do about it."""
+        if not counts["read"]:
+            return "the corpus is empty: no pairs"
+        for one in self.filters:
+            if any(self.nulls[column] == counts["read"] for column in one.needs):
+                return f"has no {one.missing}"
+        reasons = ", ".join(f"{reason} {n}" for reason, n in counts["dropped"].items() if n)
+        cause = f"no pair is left of {counts['read']} read; dropped: {reasons}"
+        if counts["fails"].get("language") == counts["read"]:
+            unknown = [self.nulls[column] == counts["read"] for column in _PROBABILITIES]
+            return f"{cause}; {_language_hint(languages, unknown)}"
+        most = max(counts["dropped"], key=counts["dropped"].get)
+        return f"{cause}; see {selection_key(languages)}.{most}" if most != "empty" else cause
 
 
 def _name(scored: Sequence[str | Path]) -> Path:
@@ -176,18 +206,3 @@ def _in_float32(column: pa.Array) -> Float32:
 def _place(share: float, n: int) -> int:
     """The first place of a ranking of n that has at least this share of all places below it."""
     return next((place for place in range(max(0, int(share * n) - 1), n) if place / n >= share), n)
-
-
-def _counts(samples: Samples[str], fails_both: Int64) -> dict[str, Any]:
-    """The result of `select_pairs`; `fails_both` is int64 [reasons, reasons]."""
-    reasons = list(samples.counts)
-    return {
-        "read": samples.read,
-        "kept": samples.read - sum(samples.counts.values()),
-        "dropped": samples.counts,
-        "fails": dict(zip(reasons, fails_both.diagonal().tolist(), strict=True)),
-        "fails_both": {
-            reason: dict(zip(reasons[later:], fails_both[later - 1, later:].tolist(), strict=True))
-            for later, reason in enumerate(reasons[:-1], start=1)
-        },
-    }

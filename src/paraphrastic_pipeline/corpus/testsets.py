@@ -1,38 +1,20 @@
-"""Gather the sentences of the test sets from their files, to look for them in training data."""
+"""Gather the sentences of the test sets, to look for them in training data."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import text_lines
+from paraphrastic.base.lines import readable_lines
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.blocks import read_blocks, write_table
 from paraphrastic_pipeline.corpus.normal_form import words_of
-from paraphrastic_pipeline.registry.archive import open_members, read_members
 
 _MAX_BYTES = 1 << 30
-
-# Files and columns (from 0) of the test sentences of SentEval's tasks. Tasks without a test part are
-# cross-validated, so all of their sentences are test sentences.
-_SENTEVAL = {
-    "MR": (("MR/rt-polarity.neg", (0,)), ("MR/rt-polarity.pos", (0,))),
-    "CR": (("CR/custrev.neg", (0,)), ("CR/custrev.pos", (0,))),
-    "SUBJ": (("SUBJ/subj.objective", (0,)), ("SUBJ/subj.subjective", (0,))),
-    "MPQA": (("MPQA/mpqa.neg", (0,)), ("MPQA/mpqa.pos", (0,))),
-    "SST": (("SST/binary/sentiment-test", (0,)), ("SST/fine/sentiment-test", (0,))),
-    "TREC": (("TREC/TREC_10.label", (0,)),),
-    "MRPC": (("MRPC/msr_paraphrase_test.txt", (3, 4)),),
-    "SICK": (("SICK/SICK_test_annotated.txt", (1, 2)),),
-}
-# In these files, every line begins with a label and a space.
-_LABELLED = ("TREC/TREC_10.label", "SST/fine/sentiment-test")
-_HEADED = ("MRPC", "SICK")
-_TRACK = re.compile(r"STS\.input\.track\w+\.([a-z]{2})-([a-z]{2})\.txt")
 _COLUMNS = {"testset": pl.String, "dataset": pl.String, "language": pl.String, "sentence": pl.String}
 
 # Data set, language (None if unknown), and sentence.
@@ -41,11 +23,11 @@ _Sentences = Iterator[tuple[str, str | None, str]]
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
-    """One downloaded file of a test set.
+    """One file of a test set.
 
-    `testset` decides how it is read: `sts` (the archive of STS 2012–2017, perhaps with STS-B's test part),
-    `tatoeba` (one sentence per line, in the first of `languages`), `bucc` (an archive whose first two
-    `members` have lines `id TAB sentence`, in the two `languages`), `senteval` (its archive).
+    `testset` decides how it is read: `sts`, `bucc` and `senteval` are Parquet files that were prepared for
+    evaluation. `tatoeba` is text as it was downloaded, with one sentence per line in the first of
+    `languages`, because sentences without an English translation count, too.
     """
 
     # Keeps pytest from collecting the class because of its name.
@@ -54,7 +36,6 @@ class TestFile:
     testset: str
     path: Path
     languages: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
 
 
 def gather_testsets(
@@ -76,8 +57,7 @@ def gather_testsets(
         Number of sentences by test set.
 
     Raises:
-        InputError: an archive is damaged or lacks a member, a line is not UTF-8 or has too few columns, or a
-            file has no test sentence.
+        InputError: a file is damaged or has no test sentence, or a line is not UTF-8.
     """
     frames = [pl.DataFrame(schema=_COLUMNS)]
     for file in files:
@@ -100,62 +80,39 @@ def gather_testsets(
     return dict(sentences.group_by("testset", maintain_order=True).len().iter_rows())
 
 
-def _read_sts(file: TestFile) -> _Sentences:
-    def wanted(member: PurePosixPath) -> bool:
-        return member.name.startswith("STS.input.") or member.name == "sts-test.csv"
-
-    for member, content in read_members(file.path, wanted, max_bytes=_MAX_BYTES).items():
-        label = f"{file.path}: {member.parent.name}/{member.name}"
-        lines = text_lines(content, label)
-        if member.name == "sts-test.csv":
-            yield from _cells("STS-B", lines, (5, 6), "en", label)
-        else:
-            dataset = f"20{member.parent.name[3:5]}/{member.name[10:-4]}"
-            track = _TRACK.fullmatch(member.name)
-            codes = set(track.groups()) if track else {"en"}
-            # In cross-lingual tracks, the language of each side differs from track to track.
-            yield from _cells(dataset, lines, (0, 1), codes.pop() if len(codes) == 1 else None, label)
+def _sts(file: TestFile) -> _Sentences:
+    for row in _rows(file):
+        year, dataset = row["year"], row["dataset"]
+        if year == "stsb" and dataset != "test":
+            continue
+        codes = {*dataset.split("-")[:2]} if year == "2017" else {"en"}
+        # In cross-lingual tracks, the language of each side differs from track to track.
+        language = codes.pop() if len(codes) == 1 else None
+        yield from ((f"{year}/{dataset}", language, row[side]) for side in ("sentence1", "sentence2"))
 
 
-def _read_tatoeba(file: TestFile) -> _Sentences:
+def _tatoeba(file: TestFile) -> _Sentences:
     with open_stream(file.path, max_bytes=_MAX_BYTES) as stream:
-        for line in text_lines(stream, str(file.path)):
+        for _, line in readable_lines(stream, str(file.path)):
             yield "-".join(sorted(file.languages)), file.languages[0], line
 
 
-def _read_bucc(file: TestFile) -> _Sentences:
-    with open_members(file.path, file.members[:2], max_bytes=_MAX_BYTES) as streams:
-        for stream, name, language in zip(streams, file.members, file.languages, strict=False):
-            label = f"{file.path}: {name}"
-            yield from _cells("-".join(file.languages), text_lines(stream, label), (1,), language, label)
+def _bucc(file: TestFile) -> _Sentences:
+    for row in _rows(file):
+        yield "-".join(file.languages), row["language"], row["sentence"]
 
 
-def _read_senteval(file: TestFile) -> _Sentences:
-    for task, parts in _SENTEVAL.items():
-        for name, columns in parts:
-            member = f"data/downstream/{name}"
-            label = f"{file.path}: {member}"
-            with open_members(file.path, [member], max_bytes=_MAX_BYTES) as (stream,):
-                lines = text_lines(stream, label)
-            if name in _LABELLED:
-                lines = [line.partition(" ")[2] for line in lines]
-            yield from _cells(task, lines, columns, "en", label, header=int(task in _HEADED))
+def _senteval(file: TestFile) -> _Sentences:
+    for row in _rows(file):
+        # Tasks without a test part are cross-validated, so all of their sentences are test sentences.
+        if row["part"] in ("test", "all"):
+            yield row["dataset"], "en", row["sentence1"]
+            if row["sentence2"] is not None:
+                yield row["dataset"], "en", row["sentence2"]
 
 
-_READERS = {"sts": _read_sts, "tatoeba": _read_tatoeba, "bucc": _read_bucc, "senteval": _read_senteval}
+_READERS = {"sts": _sts, "tatoeba": _tatoeba, "bucc": _bucc, "senteval": _senteval}
 
 
-def _cells(
-    dataset: str,
-    lines: list[str],
-    columns: tuple[int, ...],
-    language: str | None,
-    label: str,
-    header: int = 0,
-) -> _Sentences:
-    """The cells in these columns, from the lines below a header."""
-    for number, line in enumerate(lines[header:], start=header + 1):
-        cells = line.split("\t")
-        if len(cells) <= max(columns):
-            raise InputError(f"{label}:{number}: {len(cells)} columns, expected {max(columns) + 1} or more")
-        yield from ((dataset, language, cells[column]) for column in columns)
+def _rows(file: TestFile) -> Iterator[dict[str, Any]]:
+    return (row for block in read_blocks(file.path) for row in block.to_pylist())

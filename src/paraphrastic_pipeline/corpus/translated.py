@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_json
-from paraphrastic.base.tables import write_tsv
 from paraphrastic.base.text import as_read, prepare_text
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.score import Identify
@@ -26,10 +25,8 @@ _SHOWN = ("line", "source", "target", "translation_score")
 
 def gather_translations(
     translated: Sequence[str | Path],
-    output: str | Path,
+    files: FilterFiles,
     *,
-    counts: str | Path,
-    examples: str | Path,
     language: str,
     identifier: Path | None,
     rule: Mapping[str, Any] | None,
@@ -41,11 +38,11 @@ def gather_translations(
 
     Args:
         translated: Parquet files made by `translate_corpus`: the shards of all bitexts, in order.
-        output: the Parquet file; `line` is the number of the pair in all bitexts together, from 1.
-        counts: JSON file with the result, which is also returned: pairs `read`; those left out because the
-            sentence was `too_long` to be translated, or because the translation is `endless` (cut off before
-            it ended), `empty` (without a letter or digit) or in a `wrong_language`; and the `pairs` left.
-        examples: TSV file for people to read: random pairs for each reason, and some that are left.
+        files: the files to write. `line` is the number of the pair in all bitexts together, from 1. The
+            counts, which are also returned, are pairs `read`; those left out because the sentence was
+            `too_long` to be translated, or because the translation is `endless` (cut off before it ended),
+            `empty` (without a letter or digit) or in a `wrong_language`; and the `pairs` left. The examples
+            also show some that are left.
         language: language of the paraphrases.
         identifier: a fastText model; None does not check languages.
         rule: when a text is in its language, as `language` in `filters.build_filters`; None does not check.
@@ -67,7 +64,7 @@ def gather_translations(
             "give an identifier that knows it"
         )
     samples = Samples([*REASONS, "kept"], seed)
-    with write_blocks(output, GATHERED_SCHEMA) as writer:
+    with write_blocks(files.pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
             texts = [text or "" for text in block["target"].to_pylist()]
             in_language = np.ones(len(texts), bool)
@@ -100,8 +97,7 @@ def gather_translations(
                 f"{causes or 'the bitext is empty'}"
             )
     rows = [[reason, *(row[name] for name in _SHOWN)] for reason, row in samples.rows("line")]
-    write_tsv(examples, ("kind", *_SHOWN), rows)
-    write_json(counts, result)
+    files.describe(result, ("kind", *_SHOWN), rows)
     return result
 
 

@@ -48,11 +48,6 @@ def average_score(model: SentenceEncoder, testsets: Path) -> float:
     return average_of_vectors(_english(model), testsets)
 
 
-def average_in_training(files: ModelFiles, testsets: Path) -> float:
-    """`average_score` of a model in the middle of its training."""
-    return average_score(open_files(files), testsets)
-
-
 def average_of_vectors(embed: Embed, testsets: Path) -> float:
     """`average_score` of vectors of any make."""
     pairs = read_testsets(testsets).filter(pl.col("year").is_in(YEARS)).drop_nulls("gold")

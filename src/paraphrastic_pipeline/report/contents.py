@@ -124,14 +124,6 @@ CHAPTERS = (
                 figures="",
             ),
             Section(
-                "comparison",
-                "Beside sentence-transformers",
-                "Three trainings on the same pairs, pieces and cores: Pearson's r × 100 on average on STS "
-                "2012–2016 at the end, seconds until a training first reaches the score at which "
-                "StaticEmbedding ends, and scores at the time at which the model's own settings end; a cell "
-                "is empty if the training never reaches that score, or has no score yet at that time",
-            ),
-            Section(
                 "filter_study",
                 "What models learn from each part of a ranking",
                 "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, "
@@ -190,13 +182,6 @@ CHAPTERS = (
         "Speed",
         "Measured on the machine of this run; published figures come from the papers' machines.",
         (
-            Section(
-                "front",
-                "Quality, speed and size together",
-                "All models of this run with smaller versions, the models in the package, and other systems: "
-                "Pearson's r × 100 on average on STS 2012–2016 with its 95 % interval, Spearman's ρ × 100, "
-                "sentences per second on one core, and MB; nothing beats a system of the front in all three",
-            ),
             Section(
                 "speed",
                 "Sentences embedded per second",

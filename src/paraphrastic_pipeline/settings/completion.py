@@ -17,10 +17,14 @@ from paraphrastic_pipeline.settings.declared import as_json
 # A number with an exponent but no point, which people read as a number and YAML as text.
 _EXPONENT = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+")
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
-# Keys of former versions, and what to write instead.
+# Keys of former versions, and what to write or run instead.
 _FORMER = {
     "min_confidence": "is now min_probability, that of the expected language; write {min_probability: 0.1} "
     "or, for the best guess alone, as before, {rule: best, min_probability: 0.5}",
+    "comparison": "is no part of a run any more; remove this key, and compare trainings with python "
+    "benchmarks/comparison.py (--help shows how)",
+    "front": "is no part of a run any more; remove this key, and measure quality, speed and size with python "
+    "benchmarks/front.py (--help shows how)",
 }
 
 

@@ -12,6 +12,13 @@ from paraphrastic_pipeline.settings.sections.evaluation import Bucc, Tatoeba
 
 Registry = Mapping[str, Dataset]
 
+# Data sets of one file by their keys, and what the file is.
+_ONE_FILE = {
+    "evaluation.senteval": "one archive",
+    "evaluation.probes": "one table",
+    "contamination.testsets.senteval": "one archive",
+}
+
 
 def dataset_errors(
     key: str,
@@ -66,10 +73,12 @@ def testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
             key, name = f"evaluation.{task}", settings.testsets
             unnamed = list(dataset_errors(f"{key}.testsets", name, registry, ("file",)))
             yield from unnamed or check(key, settings, registry[name])
-    for task, wanted in (("senteval", "one archive"), ("probes", "one table")):
-        name = getattr(evaluation, task)
+    for key, wanted in _ONE_FILE.items():
+        name = names[key]
         if name in registry and len(registry[name].files) != 1:
-            yield f"evaluation.{task}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
+            yield f"{key}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
+    if bucc := registry.get(contamination.testsets.bucc or ""):
+        yield from _bucc_file_errors("contamination.testsets.bucc", bucc)
     if contamination.drop == "near" and contamination.near_duplicates is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
 
@@ -87,9 +96,14 @@ def _tatoeba_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
             yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
 
 
-def _bucc_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
+def _bucc_file_errors(key: str, dataset: Dataset) -> Iterator[str]:
     if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
-        yield f"{key}.testsets: {dataset.name!r} has files that are not archives of two languages"
+        yield f"{key}: {dataset.name!r} has files that are not archives of two languages"
+
+
+def _bucc_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
+    if errors := list(_bucc_file_errors(f"{key}.testsets", dataset)):
+        yield from errors
         return
     there = ["-".join(pair) for pair in dataset.pairs]
     for pair in settings.pairs or ():

@@ -12,7 +12,6 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
-from paraphrastic_pipeline.settings.comparison import comparison_errors
 from paraphrastic_pipeline.settings.data_errors import (
     Registry,
     dataset_errors,
@@ -74,7 +73,6 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
         yield from _negatives_errors(config)
     if config.inspection.model is not None:
         yield from _inspection_errors(config)
-    yield from comparison_errors(config)
     yield from groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
     yield from testset_errors(config, registry)
@@ -198,9 +196,8 @@ def _teacher_errors(model: str, path: str, definition: Definition, config: Confi
         yield f"{path}: is for averages and LSTMs, not for a transformer"
     if definition.dataset is not None:
         yield f"{path}: needs sentences to embed, but {model!r} has a dataset"
-    for section in ("comparison", "filter_study"):
-        if getattr(config, section).model == model:
-            yield f"{section}.model: {model!r} learns from a teacher, so its trainings cannot be compared"
+    if config.filter_study.model == model:
+        yield f"filter_study.model: {model!r} learns from a teacher, so its trainings cannot be compared"
 
 
 def _selection_errors(

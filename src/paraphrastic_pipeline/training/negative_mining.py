@@ -8,12 +8,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
-from paraphrastic.base.jit import has_8_bit_products, jit
+from paraphrastic.base.arrays import Float32, Int32, Int64
+from paraphrastic.base.jit import has_8_bit_products
 from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training.fingerprints import occurs_again
 from paraphrastic_pipeline.training.groups import in_same_group, shared_groups
+from paraphrastic_pipeline.training.negative_kernels import Barred, Found, order_bits, quantize, scan
 from paraphrastic_pipeline.training.sentences import Sentences
 
 NO_NEGATIVE = -1
@@ -22,14 +23,9 @@ SIMILARITY_ROWS = 256
 BLOCK_COLUMNS = 1024
 # Rows of the matrix held at a time on a device: 100 MB with 12,800 columns in bfloat16.
 DEVICE_ROWS = 4096
-# Columns whose maximum is taken in one go.
-MAXIMUM_COLUMNS = 128
 # Vectors sampled to choose the scale of int8. Few normally distributed entries exceed four deviations.
 _SAMPLE = 64
 _TYPICAL = 4.0
-
-# Highest similarities, and the sentences that have them.
-Found = tuple[npt.NDArray[Any], Int64]
 
 
 def hardest_negatives(
@@ -64,76 +60,107 @@ def hardest_negatives(
         barred. Among equally similar candidates, the first one of the other side wins, and then the first
         one of the sentence's own side.
     """
-    ids = torch.from_numpy(fingerprints)
     if vectors.is_cuda:
-        found = hardest_on_device(
+        negatives = hardest_on_device(
             vectors,
-            ids.to(vectors.device),
+            torch.from_numpy(fingerprints).to(vectors.device),
             either_side=either_side,
             exclude_duplicates=exclude_duplicates,
             precision=precision,
             max_share=max_share,
             groups=groups,
         )
-        return found.cpu().numpy()
+        return negatives.cpu().numpy()
     n = len(vectors) // 2
-    precision = precision_on("cpu", precision)
-    if precision == "bfloat16":
-        vectors = vectors.bfloat16()
-    elif precision == "int8":
-        vectors = _in_eight_bits(vectors, workers)
-    sides = vectors[:n], vectors[n:]
-    copies = occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
-    has_copy = copies[:n] | copies[n:]
-    source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    unknown = Sentences(np.empty(0, np.int32), np.zeros(n + 1, np.int64))
-    of_pairs, members = shared_groups(groups if groups and exclude_duplicates else unknown)
-    in_groups = (of_pairs.tokens, of_pairs.offsets, members.tokens, members.offsets)
-    size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
-    blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
-    lowest = _LOWEST[vectors.dtype]
-    limits = _limits(*sides, max_share)
-
-    def nothing(size: int) -> Found:
-        return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
-
-    # Each row belongs to one thread, but all threads share the columns, so each has its own results for them.
-    by_row, by_column, own_side = nothing(n), [nothing(n) for _ in range(workers.size)], nothing(2 * n)
-
-    def offer(
-        rows: slice, columns: slice, left: int, right: int, for_rows: Found, for_columns: Found
-    ) -> None:
-        similarity = _similarities(sides[left][rows], sides[right][columns])
-        scan(
-            similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
-            *in_groups, limits, *for_rows, *for_columns,
-        )  # fmt: skip
-
-    def search_blocks(index: int) -> None:
-        for rows in blocks[index :: workers.size]:
-            for first in range(0, n, BLOCK_COLUMNS):
-                columns = slice(first, min(n, first + BLOCK_COLUMNS))
-                # One product serves both directions, along rows and along columns.
-                offer(rows, columns, 0, 1, by_row, by_column[index])
-                if either_side:
-                    for side in range(2):
-                        part = slice(side * n, side * n + n)
-                        offer(rows, columns, side, side, (own_side[0][part], own_side[1][part]), nothing(0))
-
+    vectors = _in_precision(vectors, precision_on("cpu", precision), workers)
+    sources, targets = vectors[:n], vectors[n:]
+    limits = _limits(sources, targets, max_share)
+    barred = _barred(fingerprints, groups, limits, duplicates=exclude_duplicates)
+    search = _Search(sources, targets, barred, threads=workers.size, either_side=either_side)
     # Each worker multiplies its own blocks, so torch should not start threads as well.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        workers.run(search_blocks)
+        workers.run(search.run)
     finally:
         torch.set_num_threads(threads)
-    # Each thread has searched its own rows; of equally similar sentences, the first one wins.
-    values, negatives = (np.stack(arrays) for arrays in zip(*by_column, strict=True))
-    highest = values.max(axis=0)
-    negatives = np.where((values == highest) & (negatives >= 0), negatives, 2 * n).min(axis=0)
-    negatives[negatives == 2 * n] = NO_NEGATIVE
-    values, negatives = np.append(by_row[0], highest), np.append(by_row[1], negatives)
-    return np.where(own_side[0] > values, own_side[1], negatives)
+    return search.negatives()
+
+
+class _Search:
+    """The search on the processor, block by block, which several threads share.
+
+    Each row belongs to one thread, but all threads share the columns, so each has its own results for them.
+    """
+
+    def __init__(
+        self, sources: Tensor, targets: Tensor, barred: Barred, *, threads: int, either_side: bool
+    ) -> None:
+        n = len(sources)
+        size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
+        self.sides, self.barred, self.either_side = (sources, targets), barred, either_side
+        self.lowest = _LOWEST[sources.dtype]
+        self.blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
+        # For the sources among the targets, for the targets among the sources, and for all on their own side.
+        self.by_row = self._nothing(n)
+        self.by_column = [self._nothing(n) for _ in range(threads)]
+        self.on_own_side = [self._nothing(n) for _ in self.sides]
+
+    def run(self, thread: int) -> None:
+        """Search the blocks of a thread."""
+        n = len(self.sides[0])
+        for rows in self.blocks[thread :: len(self.by_column)]:
+            for first in range(0, n, BLOCK_COLUMNS):
+                columns = slice(first, min(n, first + BLOCK_COLUMNS))
+                # One product serves both directions, along rows and along columns.
+                self._offer(rows, columns, (0, 1), self.by_row, self.by_column[thread])
+                if self.either_side:
+                    for side, found in enumerate(self.on_own_side):
+                        self._offer(rows, columns, (side, side), found, self._nothing(0))
+
+    def negatives(self) -> Int64:
+        """The negatives of all sentences, int64 [2n], after all threads have run."""
+        n = len(self.sides[0])
+        # Each thread has searched its own rows; of equally similar sentences, the first one wins.
+        values, negatives = (np.stack(arrays) for arrays in zip(*self.by_column, strict=True))
+        highest = values.max(axis=0)
+        negatives = np.where((values == highest) & (negatives >= 0), negatives, 2 * n).min(axis=0)
+        negatives[negatives == 2 * n] = NO_NEGATIVE
+        values, negatives = np.append(self.by_row[0], highest), np.append(self.by_row[1], negatives)
+        own_values, own_negatives = (np.concatenate(arrays) for arrays in zip(*self.on_own_side, strict=True))
+        return np.where(own_values > values, own_negatives, negatives)
+
+    def _offer(
+        self, rows: slice, columns: slice, sides: tuple[int, int], by_row: Found, by_column: Found
+    ) -> None:
+        """Offer the sentences of `columns` to those of `rows`, which are on these sides, and the reverse."""
+        left, right = sides
+        similarity = _similarities(self.sides[left][rows], self.sides[right][columns])
+        offset = right * len(self.sides[0])
+        scan(similarity, self.lowest, rows.start, columns.start, offset, self.barred, by_row, by_column)
+
+    def _nothing(self, size: int) -> Found:
+        return np.full(size, self.lowest), np.full(size, NO_NEGATIVE, np.int64)
+
+
+def _barred(
+    fingerprints: Int64, groups: Sentences | None, limits: npt.NDArray[Any], *, duplicates: bool
+) -> Barred:
+    """The pairs that are barred; only with `duplicates` those that share a sentence or a group."""
+    n = len(fingerprints) // 2
+    copies = occurs_again(torch.from_numpy(fingerprints)).numpy() if duplicates else np.zeros(2 * n, np.bool_)
+    unknown = Sentences(np.empty(0, np.int32), np.zeros(n + 1, np.int64))
+    of_pairs, members = shared_groups(groups if groups and duplicates else unknown)
+    return Barred(
+        has_copy=copies[:n] | copies[n:],
+        source_ids=fingerprints[:n],
+        target_ids=fingerprints[n:],
+        groups=of_pairs.tokens,
+        group_offsets=of_pairs.offsets,
+        members=members.tokens,
+        member_offsets=members.offsets,
+        limits=limits,
+    )
 
 
 def precision_on(device: str, precision: MiningPrecision) -> MiningPrecision:
@@ -181,6 +208,12 @@ def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
     return bits
 
 
+def _in_precision(vectors: Tensor, precision: MiningPrecision, workers: Workers) -> Tensor:
+    if precision == "bfloat16":
+        return vectors.bfloat16()
+    return _in_eight_bits(vectors, workers) if precision == "int8" else vectors
+
+
 def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
     """The vectors [n, dim] as int8, all on the same scale."""
     found = torch.empty(vectors.shape, dtype=torch.int8)
@@ -206,116 +239,6 @@ def _largest(sample: Float32) -> float:
         return rounding + float(np.square(np.maximum(entries - largest, 0)).mean())
 
     return max(min(candidates, key=error), float(np.finfo(np.float32).tiny))
-
-
-@jit
-def quantize(source: Float32, scale: Any, start: int, stop: int, target: Int8) -> None:
-    """Write rows `start` to `stop` of `source`, times `scale`, as the nearest integers from -127 to 127."""
-    bound = np.float32(127.0)
-    for i in range(start, stop):
-        for j in range(source.shape[1]):
-            value = min(max(source[i, j] * scale, -bound), bound)
-            target[i, j] = np.int8(np.rint(value))
-
-
-@jit
-def order_bits(bits: npt.NDArray[np.int16]) -> None:
-    """Turn bfloat16 into integers of the same order: flip all bits but the sign of negative numbers."""
-    for i in range(bits.shape[0]):
-        for j in range(bits.shape[1]):
-            bits[i, j] ^= (bits[i, j] >> np.int16(15)) & np.int16(0x7FFF)
-
-
-@jit
-def scan(
-    similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
-    has_copy: Bool, source_ids: Int64, target_ids: Int64,
-    groups: Int32, group_offsets: Int64, members: Int32, member_offsets: Int64, limits: npt.NDArray[Any],
-    row_values: npt.NDArray[Any], row_negatives: Int64,
-    column_values: npt.NDArray[Any], column_negatives: Int64,
-) -> None:  # fmt: skip
-    """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
-
-    Args:
-        similarity: [rows, columns], overwritten with `lowest` for barred pairs.
-        lowest: a number of the same type that is below all similarities.
-        start: pair of the first row.
-        first: pair of the first column.
-        offset: index of the first sentence of the columns' side.
-        has_copy: bool [n], whether a sentence of the pair occurs again.
-        source_ids: int64 [n], fingerprints of the sources.
-        target_ids: int64 [n], fingerprints of the targets.
-        groups: int32, the groups that each pair shares with others, pair after pair.
-        group_offsets: int64 [n + 1], where those of each pair begin.
-        members: int32, the pairs of each group in ascending order, group after group.
-        member_offsets: int64 [number of groups + 1], where those of each group begin.
-        limits: [n], the similarity that no negative of a pair's sentences may exceed, if there are any.
-        row_values: [n], the highest similarity found so far for each row's sentence.
-        row_negatives: int64 [n], the sentence that has this similarity.
-        column_values: the same for the columns; if its length is 0, columns get no offers.
-        column_negatives: the same for the columns.
-    """
-    rows, columns = similarity.shape
-    both, limited = len(column_values) > 0, len(limits) > 0
-    # Indices are narrow, so that a register holds as many of them as of 16-bit similarities.
-    best = np.full(columns, lowest, similarity.dtype)
-    best_row = np.full(columns, -1, np.int16)
-    for i in range(rows):
-        own = start + i
-        if first <= own < first + columns:
-            similarity[i, own - first] = lowest
-        if has_copy[own]:
-            source, target = source_ids[own], target_ids[own]
-            for j in range(columns):
-                other_source, other_target = source_ids[first + j], target_ids[first + j]
-                if (
-                    (source == other_source)
-                    | (target == other_target)
-                    | (source == other_target)
-                    | (target == other_source)
-                ):
-                    similarity[i, j] = lowest
-        for group in groups[group_offsets[own] : group_offsets[own + 1]]:
-            alike = members[member_offsets[group] : member_offsets[group + 1]]
-            for pair in alike[np.searchsorted(alike, first) :]:
-                if pair >= first + columns:
-                    break
-                similarity[i, pair - first] = lowest
-        highest, place = lowest, 0
-        limit = limits[own] if limited else lowest
-        for chunk in range(0, columns, MAXIMUM_COLUMNS):
-            # A slice, since the compiler compares several numbers at once only if no index can be negative.
-            part = similarity[i, chunk : min(columns, chunk + MAXIMUM_COLUMNS)]
-            top = lowest
-            if limited:
-                for j in range(len(part)):
-                    top = max(top, part[j] if part[j] <= limit else lowest)
-            else:
-                for j in range(len(part)):
-                    top = max(top, part[j])
-            if top > highest:
-                highest, place = top, chunk
-        if highest > row_values[own]:
-            while similarity[i, place] != highest:
-                place += 1
-            row_values[own] = highest
-            row_negatives[own] = offset + first + place
-        if both:
-            row = np.int16(i)
-            if limited:
-                for j in range(columns):
-                    if similarity[i, j] > limits[first + j]:
-                        similarity[i, j] = lowest
-            for j in range(columns):
-                value = similarity[i, j]
-                better = value > best[j]
-                best[j] = value if better else best[j]
-                best_row[j] = row if better else best_row[j]
-    if both:
-        for j in range(columns):
-            if best[j] > column_values[first + j]:
-                column_values[first + j] = best[j]
-                column_negatives[first + j] = start + best_row[j]
 
 
 def hardest_on_device(

@@ -7,13 +7,13 @@ import logging
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -60,6 +60,25 @@ class Development:
     every: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How a run is watched and kept safe meanwhile. No parameter depends on it, so no rule has it as its own.
+
+    Attributes:
+        checkpoint_minutes: time between checkpoints; each epoch also ends with one.
+        tensorboard: whether to write the history to the folder `tensorboard` in the model's folder as well.
+    """
+
+    checkpoint_minutes: float = 10.0
+    tensorboard: bool = False
+
+    @classmethod
+    def of_model(cls, config: Mapping[str, Any], model: str) -> Self:
+        """What a completed configuration says about the runs of a model."""
+        training = config["definitions"][model]["training"]
+        return cls(training["checkpoint_minutes"], training["tensorboard"])
+
+
 def train_model(
     inputs: TrainingInputs,
     output: Path,
@@ -67,8 +86,7 @@ def train_model(
     threads: int,
     begin: Begin = begin,
     development: Development | None = None,
-    checkpoint_minutes: float = 10.0,
-    tensorboard: bool = False,
+    watching: Watching = Watching(),
 ) -> None:
     """Train a model and write its folder to `output`, with the history of the run (`training.progress`).
 
@@ -83,63 +101,41 @@ def train_model(
         threads: number of threads. With autograd, it changes the last digits; with the fused engine, none.
         begin: makes the encoder before training; Transformers have a function of their own.
         development: how to score the model. The time of scores does not count in the history.
-        checkpoint_minutes: time between checkpoints; each epoch also ends with one.
-        tensorboard: whether to write the history to `output/tensorboard` as well.
+        watching: checkpoints, and who else gets the history.
     """
-    settings, architecture = inputs.settings, inputs.architecture
-    if settings.early_stopping and not development:
+    if inputs.settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
-    settings = _settled(settings, architecture)
-    torch.set_num_threads(threads if settings.engine == "autograd" else 1)
-    # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
-    # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
-    # Some of a Transformer's kernels on a GPU have no deterministic form.
-    on_processor = settings.device == "cpu"
-    exact = on_processor or (settings.engine == "autograd" and not architecture.transformer)
-    torch.set_deterministic_debug_mode("error" if exact else "default")
+    settings = _settled(inputs.settings, inputs.architecture)
+    _prepare_torch(settings, inputs.architecture, threads)
     with (
         PairDataset(inputs.dataset, inputs.teacher) as pairs,
         ExitStack() as opened,
         closing(Workers(threads)) as workers,
-        held_device("cpu" if on_processor else "cuda") as device,
+        held_device("cpu" if settings.device == "cpu" else "cuda") as device,
     ):
         if not len(pairs):
             raise InputError(f"{inputs.dataset}: contains no pairs")
         started = time.monotonic()
         beginning = begin(pairs, inputs, threads)
-        steps = _steps(settings, len(pairs))
-        files, counted, digests = beginning.files, beginning.words, beginning.digests
-        coarser, anchors = coarser_cuts(inputs), beginning.anchors
-        several = settings.soup > 1 or len(coarser) > 0
-        # Engines and files change the encoder, so trainings that begin with the same one need copies of it.
-        begun = [copy.deepcopy(beginning.encoder) if several else beginning.encoder]
-        # Free its memory, since the fused engine has its own copy of the parameters.
-        del beginning
-        for cut in coarser:
+        for cut in (coarser := coarser_cuts(inputs)):
             opened.enter_context(cut)
-            model = Path(opened.enter_context(TemporaryDirectory()), "sentencepiece.model")
-            model.write_bytes(cut.model)
-            begun.append(begin(cut, replace(inputs, sentencepiece=[model]), threads).encoder)
-
-        def engine_of(training: int) -> Engine | DeviceEngine:
-            own = replace(settings, seed=settings.seed + training * SEEDS)
-            encoder = copy.deepcopy(begun[training // settings.soup]) if several else begun.pop()
-            return build_engine(encoder, own, workers, device=device, anchors=anchors, steps=steps)
-
-        config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
-        if counted:
-            config["initial_vectors"] = counted
-        digest = _identity(
+        config = _config(inputs, settings, len(pairs), beginning.words)
+        model = _Model(beginning.files, config, settings.dimension, pairs, coarser)
+        identity = _identity(inputs, settings, pairs, beginning.digests, threads, development)
+        engine_of = _engines(
+            [beginning.encoder, *(_encoder_of_cut(cut, inputs, begin, threads) for cut in coarser)],
             settings,
-            architecture=architecture.to_json(),
-            code=code_version(__name__),
-            **pairs.digests,
-            **digests,
-            # The number of threads decides the order of sums.
-            threads=threads if settings.engine == "autograd" else None,
-            development=sha256(development.data) if settings.early_stopping and development else None,
+            partial(
+                build_engine,
+                workers=workers,
+                device=device,
+                anchors=beginning.anchors,
+                steps=_steps(settings, len(pairs)),
+            ),
         )
-        checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
+        # Free the memory of its encoder, since the fused engine has its own copy of the parameters.
+        del beginning
+        checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
         run = TrainingRun([pairs, *coarser], settings, workers, engine_of, checkpoints, started=started)
         report = Report(
             checkpoints.folder / HISTORY,
@@ -147,32 +143,106 @@ def train_model(
             n_pairs=len(pairs),
             epochs=settings.all_epochs,
             name="/".join(output.parts[-2:]),
-            tensorboard=output / "tensorboard" if tensorboard else None,
+            tensorboard=output / "tensorboard" if watching.tensorboard else None,
         )
-        every = development.every if development else 1.0
-        if settings.early_stopping:
-            every = settings.early_stopping.every
         with closing(report):
-
-            def score(own: Weights, cut: int, *, on: Development) -> float:
-                weights = {_TABLE: coarser[cut - 1].fold(own[_TABLE])} if cut else own
-                return on.score(files(weights, config), on.data)
-
-            weights, *others = run.finish(
+            weights = run.finish(
                 report,
-                partial(score, on=development) if development else None,
-                every=every,
-                seconds_between_checkpoints=60 * checkpoint_minutes,
+                partial(model.score, development=development) if development else None,
+                every=_epochs_between_scores(settings, development),
+                seconds_between_checkpoints=60 * watching.checkpoint_minutes,
             )
-        if others:
-            from paraphrastic_pipeline.training.coarser import join_tables
-
-            folded = (cut.fold(own[_TABLE]) for cut, own in zip(coarser, others, strict=True))
-            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs, settings.dimension)}
-        files(weights, config).write(output)
+        model.files(weights).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     shutil.rmtree(checkpoints.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The model that a run trains, as files, whichever cut of the text its parameters were trained on.
+
+    Attributes:
+        files_of: makes the files from parameters and from entries of `config.json`.
+        config: these entries.
+        dimension: dimension of its vectors.
+        pairs: the pairs as they are.
+        coarser: the pairs in the smaller vocabularies, which are the cuts from number 1 on.
+    """
+
+    files_of: Callable[[Weights, Mapping[str, Any]], Any]
+    config: Mapping[str, Any]
+    dimension: int
+    pairs: PairDataset
+    coarser: "Sequence[CoarserPairs]"
+
+    def files(self, trained: Sequence[Weights]) -> Any:
+        """The files of the model, from the parameters that were trained on each cut."""
+        weights = trained[0]
+        if len(trained) > 1:
+            from paraphrastic_pipeline.training.coarser import join_tables
+
+            tables = [self._unfolded(own, cut)[_TABLE] for cut, own in enumerate(trained)]
+            weights = {_TABLE: join_tables(tables, self.pairs, self.dimension)}
+        return self.files_of(weights, self.config)
+
+    def score(self, weights: Weights, cut: int, *, development: Development) -> float:
+        """Score parameters that were trained on a cut."""
+        return development.score(self.files_of(self._unfolded(weights, cut), self.config), development.data)
+
+    def _unfolded(self, weights: Weights, cut: int) -> Weights:
+        """The parameters of a cut as rows of the model's own pieces."""
+        return {_TABLE: self.coarser[cut - 1].fold(weights[_TABLE])} if cut else weights
+
+
+def _prepare_torch(settings: TrainingSettings, architecture: Architecture, threads: int) -> None:
+    """Give torch its threads, and let it refuse what is not deterministic if the run is to be exact."""
+    torch.set_num_threads(threads if settings.engine == "autograd" else 1)
+    # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
+    # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
+    # Some of a Transformer's kernels on a GPU have no deterministic form.
+    exact = settings.device == "cpu" or (settings.engine == "autograd" and not architecture.transformer)
+    torch.set_deterministic_debug_mode("error" if exact else "default")
+
+
+def _config(
+    inputs: TrainingInputs, settings: TrainingSettings, pairs: int, words: Mapping[str, int]
+) -> dict[str, Any]:
+    """The entries of `config.json`; `words` counts those that begin with a vector, if any do."""
+    counted = {"initial_vectors": words} if words else {}
+    return {**inputs.config, "training": asdict(settings), "pairs": pairs, **counted}
+
+
+def _encoder_of_cut(cut: "CoarserPairs", inputs: TrainingInputs, begin: Begin, threads: int) -> nn.Module:
+    """The encoder that training on a coarser cut begins with."""
+    with TemporaryDirectory() as folder:
+        model = Path(folder, "sentencepiece.model")
+        model.write_bytes(cut.model)
+        return begin(cut, replace(inputs, sentencepiece=[model]), threads).encoder
+
+
+def _engines(
+    encoders: list[nn.Module],
+    settings: TrainingSettings,
+    build: Callable[[nn.Module, TrainingSettings], Engine | DeviceEngine],
+) -> Callable[[int], Engine | DeviceEngine]:
+    """The function that makes the engine of each training, by number, from the encoders of the cuts."""
+    # Engines and files change the encoder, so trainings that begin with the same one need copies of it.
+    several = settings.soup > 1 or len(encoders) > 1
+    begun = [copy.deepcopy(encoders[0]) if several else encoders[0], *encoders[1:]]
+
+    def engine_of(training: int) -> Engine | DeviceEngine:
+        encoder = copy.deepcopy(begun[training // settings.soup]) if several else begun.pop()
+        return build(encoder, replace(settings, seed=settings.seed + training * SEEDS))
+
+    return engine_of
+
+
+def _epochs_between_scores(settings: TrainingSettings, development: Development | None) -> float:
+    """How many epochs lie between one score and the next."""
+    if settings.early_stopping:
+        return settings.early_stopping.every
+    return development.every if development else 1.0
 
 
 def _settled(settings: TrainingSettings, architecture: Architecture) -> TrainingSettings:
@@ -200,8 +270,27 @@ def _steps(settings: TrainingSettings, pairs: int) -> int:
     return steps
 
 
-def _identity(settings: TrainingSettings, **others: Any) -> str:
-    """A digest of everything that the trained parameters depend on; what is None does not matter."""
+def _identity(
+    inputs: TrainingInputs,
+    settings: TrainingSettings,
+    pairs: PairDataset,
+    digests: Mapping[str, str],
+    threads: int,
+    development: Development | None,
+) -> str:
+    """A digest of everything that the trained parameters depend on.
+
+    `digests` are those of the files that the parameters begin with. None stands for what does not matter.
+    """
+    others = {
+        "architecture": inputs.architecture.to_json(),
+        "code": code_version(__name__),
+        **pairs.digests,
+        **digests,
+        # The number of threads decides the order of sums.
+        "threads": threads if settings.engine == "autograd" else None,
+        "development": sha256(development.data) if settings.early_stopping and development else None,
+    }
     counted = {key: value for key, value in others.items() if value is not None}
     return hashlib.sha256(json.dumps({**asdict(settings), **counted}, sort_keys=True).encode()).hexdigest()
 

@@ -3,6 +3,7 @@
 import io
 import logging
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,18 +33,39 @@ SPECIAL = 3
 _RESERVED = "\u2585"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VocabularySettings:
+    """What a vocabulary is trained on, and what it holds.
+
+    Attributes:
+        unit: one of `units.UNITS`.
+        sides: columns to train on.
+        size: number of pieces; bytes and spellings come on top. For subwords, it includes the three special
+            ones, as in the original; there are as many words or trigrams, and the special ones come on top.
+        character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
+            are chosen by their own frequency alone.
+        unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
+            with `spellings` one for each run of unknown characters in the pairs, as the original.
+        max_sentences: only so many sentences are used, the first ones.
+        hard_limit: whether fewer pieces than `size` are an error; the original code accepts fewer.
+    """
+
+    unit: str = "subword"
+    sides: Sequence[str] = ("source", "target")
+    size: int
+    character_coverage: float
+    unknown: Unknown
+    max_sentences: int
+    hard_limit: bool
+
+    @property
+    def extra(self) -> int:
+        """How many pieces come on top of `size` before any spellings."""
+        return (BYTES if self.unknown == "bytes" else 0) + (0 if self.unit == "subword" else SPECIAL)
+
+
 def train_vocabulary(
-    pairs: Path,
-    output: Path,
-    *,
-    unit: str = "subword",
-    sides: Sequence[str] = ("source", "target"),
-    size: int,
-    character_coverage: float,
-    unknown: Unknown,
-    max_sentences: int,
-    hard_limit: bool,
-    vectors: Path | None = None,
+    pairs: Path, output: Path, settings: VocabularySettings, *, vectors: Path | None = None
 ) -> None:
     """Train a sentencepiece model on the sides of `pairs`.
 
@@ -54,46 +76,37 @@ def train_vocabulary(
         pairs: Parquet with the columns `source` and `target` in random order, already lower-cased if that is
             wanted.
         output: the model file to write.
-        unit: one of `units.UNITS`.
-        sides: columns to train on.
-        size: number of pieces; bytes and spellings come on top. For subwords, it includes the three special
-            ones, as in the original; there are as many words or trigrams, and the special ones come on top.
-        character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
-            are chosen by their own frequency alone.
-        unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
-            with `spellings` one for each run of unknown characters in `pairs`, as the original.
-        max_sentences: only so many sentences are used, the first ones.
-        hard_limit: whether fewer pieces than `size` are an error; the original code accepts fewer.
+        settings: what the vocabulary is trained on, and what it holds.
         vectors: a file of word vectors; a vocabulary of words has only the words in it, as in ParaNMT-50M:
             first those of `pairs`, by frequency, and then others in the file's order.
 
     Raises:
         InputError: no such vocabulary can be trained on the pairs, or `vectors` has none of their words.
     """
+    unit, sides, size = settings.unit, settings.sides, settings.size
     allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
-    extra = (BYTES if unknown == "bytes" else 0) + (0 if unit == "subword" else SPECIAL)
     # The trainer's own draw is another in every run, whatever its seed.
-    sentences = islice(_sentences(pairs, unit, sides, allowed), max_sentences)
+    sentences = islice(_sentences(pairs, unit, sides, allowed), settings.max_sentences)
     model = train_sentencepiece(
         _without_reserved(sentences, unit),
         f"{pairs}: no vocabulary of {size} pieces can be trained on it",
         model_type="unigram" if unit == "subword" else "word",
-        vocab_size=size + extra,
+        vocab_size=size + settings.extra,
         # Text that is spelled like a special piece is dropped, and `<s>` could be a trigram.
         bos_piece="<begin>" if unit == "trigram" else "<s>",
-        character_coverage=character_coverage if unit == "subword" else 1.0,
-        byte_fallback=unknown == "bytes",
+        character_coverage=settings.character_coverage if unit == "subword" else 1.0,
+        byte_fallback=settings.unknown == "bytes",
         # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
         max_sentence_length=4192 if unit == "subword" else 1 << 20,
-        hard_vocab_limit=hard_limit,
+        hard_vocab_limit=settings.hard_limit,
     )
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    learned = processor.get_piece_size() - extra
+    learned = processor.get_piece_size() - settings.extra
     log.info("%s: %d pieces (%d asked for)", output, learned, size)
     if allowed is not None and vectors:
-        processor = _with_words(processor, vectors, size + extra)
+        processor = _with_words(processor, vectors, size + settings.extra)
         log.info("%s: %d pieces with further words that have vectors", output, processor.get_piece_size())
-    if unknown == "spellings":
+    if settings.unknown == "spellings":
         spellings = unknown_spellings(processor, _sentences(pairs, unit, sides))
         processor = add_unknown_pieces(processor, spellings)
         log.info("%s: %d spellings of characters without a piece", output, len(spellings))

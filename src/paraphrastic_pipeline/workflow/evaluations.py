@@ -54,7 +54,7 @@ class Evaluations:
         ]
 
     def _check_only(self) -> None:
-        tasks, faults = [*TASKS, "speed", "front"], []
+        tasks, faults = [*TASKS, "speed"], []
         # Models that this run does not build may be named, too.
         known = self._evaluated_systems(self.config.definitions)
         for task, systems in self.config.evaluation.only.items():
@@ -154,7 +154,7 @@ class Evaluations:
 
     def is_for(self, task: str, system: str) -> bool:
         """Whether the configuration asks for a task and the system knows its languages."""
-        if task in ("speed", "front"):
+        if task == "speed":
             # An untrained model is as fast as a trained one.
             return system not in self.untrained and self.knows(system, "en")
         of_task = TASKS[task]
@@ -198,23 +198,35 @@ class Evaluations:
             raise InputError(f"{system}: knows none of the evaluated languages of {self.testsets(task)}")
         return found
 
-    def testsets(self, task: str) -> Any:
-        """Return a task's data set, or its data sets by name."""
+    def testsets(self, task: str, use: str = "") -> Any:
+        """Return the data set of a task's prepared files, or its data sets by name.
+
+        It is the one of the evaluation, or if nothing is evaluated on the task, the one of the contamination
+        check. If they differ, the `use` of the latter is `-contamination`.
+        """
         settings = getattr(self.config.evaluation, task)
+        checked = getattr(self.config.contamination.testsets, task, None)
+        if checked and (use or settings is None):
+            return checked
         if settings is None:
             raise InputError(f"config: evaluation.{task}: is null, so nothing is evaluated on it")
         return settings.testsets if TASKS[task].parts else as_json(settings)
 
     # Test sets.
 
+    def testset_file(self, wildcards: Wildcards) -> str:
+        """Return the downloaded file of the job's test set, which has only one."""
+        return self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))[0]
+
     def bucc_file(self, wildcards: Wildcards) -> Json:
         """Return the languages, members and version of BUCC's archive of the job's pair."""
-        (file,) = self.corpora.described_files(self.testsets("bucc"), languages_of(wildcards.pair))
+        name = self.testsets("bucc", wildcards.use)
+        (file,) = self.corpora.described_files(name, languages_of(wildcards.pair))
         return file
 
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Return the files of a suite of transfer tasks, by data set."""
-        named = self.testsets(wildcards.suite)
+        named = self.testsets(wildcards.suite, wildcards.use)
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
         return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
 
@@ -242,10 +254,27 @@ class Evaluations:
                     found.append((testset, file))
         return found
 
+    def contamination_testsets(self, wildcards: Wildcards) -> list[str]:
+        """Return the paths where the sentences of the `contamination_files` are read.
+
+        These are the prepared test sets. Tatoeba's files are read as they are, because sentences without an
+        English translation count, too.
+        """
+        paths = []
+        for testset, file in self.contamination_files(wildcards):
+            if testset == "tatoeba":
+                paths += self.corpora.locations([file])
+                continue
+            name = getattr(self.config.contamination.testsets, testset)
+            use = "" if self.testsets(testset) == name else "-contamination"
+            path = TASKS[testset].testsets.format(part="-".join(file.languages))
+            paths.append(path.replace(f"/{testset}", f"/{testset}{use}"))
+        return paths
+
     def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
-        """Return what is needed to read the `contamination_files`."""
+        """Return what is needed to read the `contamination_testsets`."""
         return [
-            {"testset": testset, "languages": file.languages, "members": file.members}
+            {"testset": testset, "languages": file.languages}
             for testset, file in self.contamination_files(wildcards)
         ]
 
@@ -271,16 +300,6 @@ class Evaluations:
     def speed_systems(self, wildcards: Wildcards) -> list[str]:
         """Return the files of all systems whose speed is measured."""
         return [file for system in self.systems_of("speed") for file in self.files(system)]
-
-    @property
-    def has_front(self) -> bool:
-        """Whether quality, speed and size are shown together."""
-        settings = self.config.evaluation
-        return bool(settings.front and self.speed_models and settings.sts)
-
-    def front_systems(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of all systems whose quality, speed and size are shown together."""
-        return [file for system in self.systems_of("front") for file in self.files(system)]
 
     def speed_columns(self) -> dict[str, list[str]]:
         """Return the training pairs whose English sentences are embedded, and their English columns."""

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 TABLES = {
-    "comparison": "evaluation.comparison:tabulate_comparison",
     "contamination": "corpus.corpus_tables:tabulate_contamination",
     "corpora": "corpus.corpus_tables:tabulate_corpora",
     "dataset_differences": "evaluation.studies:tabulate_differences",
     "filter_study": "evaluation.studies:tabulate_filter_study",
-    "front": "evaluation.front:tabulate_front",
     "funnel": "corpus.corpus_tables:tabulate_funnel",
     "language_choice": "evaluation.language_choice:tabulate_language_choice",
     "negatives": "training.negatives:tabulate_negatives",
@@ -27,9 +25,7 @@ TABLES = {
     "sweep": "training.model_selection:tabulate_sweep",
 }
 FIGURES = {
-    "comparison": "report.figures.comparison:plot_comparison",
     "filter_study": "report.figures.studies:plot_filter_study",
-    "front": "report.figures.front:plot_front",
     "funnel": "report.figures.funnel:plot_funnel",
     "language_choice": "report.figures.studies:plot_language_choice",
     "map": "report.figures.map:plot_map",

@@ -11,11 +11,6 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.comparison import (
-    compared_settings,
-    epochs_between_scores,
-    static_embedding_settings,
-)
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
@@ -30,7 +25,6 @@ _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 _THREADS = 8
 # What there is not if a study names no model.
 _WITHOUT_MODEL = {
-    "comparison": "there is no comparison",
     "filter_study": "there is no filter study",
     "inspection": "no model is looked at",
     "negatives": "there is no table of negatives",
@@ -379,22 +373,6 @@ class Models:
             return min(max(1, (workflow.resource_settings.cores or 1) // runs), _THREADS)
 
         return threads
-
-    def compared_run(self, wildcards: Wildcards) -> Json:
-        """Return the settings of a compared training: the model's own, or those of the paper's recipe."""
-        return as_json(compared_settings(self.config, wildcards.model, wildcards.recipe))
-
-    def epochs_between_scores(self, wildcards: Wildcards) -> float:
-        """Return the number of epochs from one score of a compared training to the next."""
-        return epochs_between_scores(self.config, wildcards.model)
-
-    def static_embedding(self, wildcards: Wildcards) -> Json:
-        """Return the settings of StaticEmbedding, which is trained on the model's pairs."""
-        return static_embedding_settings(self.config, wildcards.model)
-
-    def merged_pairs(self, wildcards: Wildcards) -> str:
-        """Return the file of the sentences that the job's model is trained on."""
-        return f"results/corpora/{self.data_models[wildcards.model]}/pairs.parquet"
 
     def language_choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
         """Return a function for one file per model of the study of languages, or per prefixed variant."""

@@ -25,7 +25,7 @@ STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.06
 # Seconds to check a download. How long the download itself takes depends on the network.
 _CHECKING = 0.1
 # Steps that reserve all cores, so that nothing disturbs the clock, but use only one.
-_ALONE = ("measure_speed", "measure_front")
+_ALONE = ("measure_speed",)
 # The table's steps and their rules, in the order of the data; all other rules make tables and figures.
 _STEPS = {
     "download": "download_file",
@@ -39,13 +39,12 @@ _STEPS = {
     "train vocabularies": "train_vocabulary",
     "encode": "encode_dataset tokenize_pairs import_dataset embed_teacher",
     "train models": "train_model train_transformer",
-    "compare trainings": "train_static_embedding train_compared",
     "choose models": "evaluate_run choose_model choose_transformer",
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
     "evaluate_part",
     "prepare test sets": "gather_sentences prepare_testsets prepare_tatoeba prepare_bucc prepare_transfer",
     "evaluate": "initialise_model initialise_transformer",
-    "measure speed": "measure_speed measure_front",
+    "measure speed": "measure_speed",
 }
 _OTHERS = "describe, tabulate, plot"
 _STEP_OF = {rule: step for step, rules in _STEPS.items() for rule in rules.split()}

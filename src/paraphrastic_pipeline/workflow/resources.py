@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import Json
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic.model.shipped import shipped_models
 from paraphrastic_pipeline.evaluation.layouts import TASKS
-from paraphrastic_pipeline.settings.comparison import compared_settings
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import Speed
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
@@ -99,8 +96,6 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
-# Seconds to embed and score STS 2012–2016.
-_SCORE_SECONDS = 1.5
 # Pairs per MB of training data; sentences per MB of merged pairs, of BUCC's sentences and of other tests.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES, _TEST_SENTENCES = 8_300, 40_000, 40_000, 40_000
 # Seconds that an LSTM of 300 dimensions in one direction takes to train on a pair and to embed a sentence.
@@ -244,14 +239,6 @@ def embedding_seconds(definition: Definition, sentences: float) -> float:
     return _LSTM_SENTENCE * work * sentences
 
 
-def static_embedding_need(definition: Definition, settings: Json, size_mb: float) -> Need:
-    """Return the need of training StaticEmbedding on merged pairs of `size_mb`, which memory holds."""
-    pairs, dimension = size_mb * _SENTENCES / 2, settings["dimension"]
-    # The weights with their gradient and the optimizer's state, the sentences, and the cosines of a batch.
-    mb = 900 + 4 * weights_mb(definition) + 400e-6 * pairs
-    return Need(mb, 10 + settings["epochs"] * pairs * (280e-6 + 0.5e-6 * dimension))
-
-
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
     """Return the mini-batches per mega-batch, on average over `steps`: 1, and one more every `anneal`.
 
@@ -341,14 +328,6 @@ class Needs:
             case "train_model":
                 run = models.settings(wildcards)
                 return training_need(models.definition(wildcards), run, megabytes(input))
-            case "train_compared":
-                run = compared_settings(config, wildcards.model, wildcards.recipe)
-                need = training_need(models.definition(wildcards), run, megabytes(input.dataset))
-                return need + self._scores()
-            case "train_static_embedding":
-                settings = models.static_embedding(wildcards)
-                definition, size = models.definition(wildcards), megabytes(input.pairs)
-                return static_embedding_need(definition, settings, size) + self._scores()
             case "evaluate_bucc":
                 entry, size = evaluations.entry(wildcards.system), megabytes(input.testsets)
                 dimension, seconds = _DIMENSION, 0.0
@@ -366,13 +345,6 @@ class Needs:
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
                 speed = config.evaluation.speed or Speed()
                 return speed_measuring_need(speed, len(sizes)) + LOADED_WEIGHTS.of(max(sizes))
-            case "measure_front":
-                sizes = [self.weights_mb(system) for system in evaluations.systems_of("front")]
-                speed, front = config.evaluation.speed or Speed(), config.evaluation.front
-                versions = front.versions if front else []
-                count = len(sizes) * (1 + len(versions)) + len(shipped_models())
-                need = NEEDS["evaluate_sts"] + speed_measuring_need(speed, 1)
-                return Need(need.mb, need.seconds * count) + LOADED_WEIGHTS.of(2 * max(sizes, default=0.0))
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
             need, entry = NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system)), evaluations.entry(system)
@@ -383,10 +355,6 @@ class Needs:
                 need += Need(0, embedding_seconds(entry, sentences))
             return need
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
-
-    def _scores(self) -> Need:
-        """Return what the scores in the course of a compared training add to it."""
-        return Need(0, self.evaluations.config.comparison.points * _SCORE_SECONDS)
 
     def weights_mb(self, system: str) -> float:
         """Return the MB of a system's weights, from a model's settings because it may not exist yet."""

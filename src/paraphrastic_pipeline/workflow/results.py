@@ -115,11 +115,9 @@ class Results:
             "filter_study": study,
             "studies": bool(models.study_models),
             "negatives": self.config.negatives.model is not None,
-            "comparison": self.config.comparison.model is not None,
             "language_choice": choice,
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
-            "front": self.evaluations.has_front,
             **dict.fromkeys(("neighbours", "pieces", "dropped"), inspected),
         }
 

@@ -176,7 +176,7 @@ class Sizes:
                 return self.megabytes(job.inputs[0]) * _TEACHER_RATE
             case "train_transformer" | "choose_transformer" | "initialise_transformer":
                 return weights_mb(of_model())
-            case "train_model" | "train_part" | "train_compared" | "choose_model" | "initialise_model":
+            case "train_model" | "train_part" | "choose_model" | "initialise_model":
                 return weights_mb(of_model()) + _vocabulary_mb(of_model())
             case "rank_pairs":
                 study, merged = config.filter_study, self.megabytes(job.inputs) * estimate.MERGED

@@ -35,7 +35,6 @@ from paraphrastic_pipeline.settings.sections.selection import (
     Selection,
 )
 from paraphrastic_pipeline.settings.sections.studies import (
-    Comparison,
     FilterStudy,
     Inspection,
     LanguageChoice,
@@ -238,7 +237,6 @@ class Configuration(ModelSections):
     """
     negatives: Negatives = setting(Negatives)
     inspection: Inspection = setting(Inspection)
-    comparison: Comparison = setting(Comparison)
     language_choice: LanguageChoice = setting(LanguageChoice)
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})

@@ -21,18 +21,6 @@ class Speed:
 
 
 @section
-class Front:
-    """Whether every system is shown by its quality, speed and size, with the models in the package. It needs
-    `speed` and test sets of STS; null leaves it out.
-    """
-
-    versions: Annotated[list[Literal["float16", "int8", "int4", "int2"]], Length(distinct=True)] = setting(
-        ["int8", "int4", "int2"]
-    )
-    """The number formats of the smaller versions of each model that are measured, too."""
-
-
-@section
 class Tatoeba:
     """Similarity search on Tatoeba; null for none."""
 
@@ -87,7 +75,6 @@ class Evaluation:
     untrained: bool = True
     """Whether every model is also evaluated before training."""
     speed: Speed | None = Speed(sentences=120000, seconds=1.0, repeats=3)
-    front: Front | None = None
     only: Mapping[str, Annotated[list[str], Length(distinct=True)]] = setting({})
     """Restricts a task to the systems that are named. For `senteval` and `polish` these may also be systems
     of other languages.

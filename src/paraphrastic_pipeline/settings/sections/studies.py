@@ -1,4 +1,4 @@
-"""Statistics, studies and comparisons of models."""
+"""Statistics and studies of models."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -88,23 +88,6 @@ class Inspection:
     """The sentences whose neighbours are shown; null for some of the training sentences."""
     candidates: Annotated[int, Range(2, 100000)] = 1000
     """The number of sentences of each source that are looked at."""
-
-
-@section
-class Comparison:
-    """A comparison of three trainings on a model's pairs: the model's own settings, the recipe of the paper,
-    and StaticEmbedding of sentence-transformers; see [training beside
-    others](../docs/performance.md#training-beside-others).
-    """
-
-    model: str | None = None
-    """The definition whose pairs, pieces, dimension and settings are used: one average of subwords or words
-    that knows English. Null for no comparison.
-    """
-    epochs: Annotated[int, Range(1)] | None = None
-    """The number of passes over the pairs in each training; null for the model's own."""
-    points: Annotated[int, Range(1, 1000)] = 10
-    """The number of scores in the course of each training, at equal distances."""
 
 
 @section

@@ -4,17 +4,17 @@ The loss, the batches and the tokenization are sentence-transformers' own. The o
 those of its trainer. That is not used itself, because it needs more packages and its clock includes scores.
 """
 
-import logging
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
 import numpy as np
+from curves import Point, write_curve
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
@@ -22,10 +22,7 @@ from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.hub import not_installed, set_tokenizer_threads
 from paraphrastic.model.sentencepiece_models import read_model_proto
 from paraphrastic_pipeline.corpus.blocks import read_blocks
-from paraphrastic_pipeline.evaluation.comparison import Point, write_curve
 from paraphrastic_pipeline.evaluation.development import average_of_vectors
-
-log = logging.getLogger(__name__)
 
 # The settings with which the authors of the library trained their static models ("Train 400x faster Static
 # Embedding Models with Sentence Transformers", 2025).
@@ -64,18 +61,33 @@ class Pairs:
         return pairs
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticSettings:
+    """Settings of a `StaticEmbedding` and its training.
+
+    Attributes:
+        dimension: dimension of the embeddings.
+        epochs: passes over the pairs.
+        points: number of scores, at equal distances; the last one is at the end.
+        max_pieces: sentences are cut off after this many pieces; None keeps them whole.
+        seed: seed of the embeddings and the order of the pairs.
+    """
+
+    dimension: int
+    epochs: int
+    points: int
+    max_pieces: int | None
+    seed: int
+
+
 def train_static_embedding(
-    pairs: Path,
+    pairs: Pairs,
     sentencepiece: Path,
     testsets: Path,
     output: Path,
     *,
     config: Mapping[str, Any],
-    dimension: int,
-    epochs: int,
-    points: int,
-    max_pieces: int | None,
-    seed: int,
+    settings: StaticSettings,
     threads: int,
 ) -> None:
     """Train `StaticEmbedding` with `MultipleNegativesRankingLoss`, and write its curve on STS 2012–2016.
@@ -85,36 +97,29 @@ def train_static_embedding(
     has instructions for them, as in the authors' training, and otherwise in float32.
 
     Args:
-        pairs: Parquet file with the training pairs, as `encode_dataset` takes it.
+        pairs: the training pairs.
         sentencepiece: the model of the vocabulary, whose pieces become those of a `tokenizer.json`.
         testsets: Parquet file with STS 2012–2016.
-        output: CSV file of the curve; see `evaluation.comparison`.
+        output: CSV file of the curve; see `curves`.
         config: content of the model's `config.json`, for the tokenizer.
-        dimension: dimension of the embeddings.
-        epochs: passes over the pairs.
-        points: number of scores, at equal distances; the last one is at the end.
-        max_pieces: sentences are cut off after this many pieces; None keeps them whole.
-        seed: seed of the embeddings and the order of the pairs.
+        settings: how long it is trained, and what it looks like.
         threads: threads of torch and of the tokenizer.
 
     Raises:
-        InputError: sentence-transformers is not installed, there are no pairs, the vocabulary cannot be a
-            `tokenizer.json`, or a score is not a number.
+        InputError: sentence-transformers is not installed, the vocabulary cannot be a `tokenizer.json`, or a
+            score is not a number.
     """
     set_tokenizer_threads(threads)
-    read = Pairs.read(pairs)
     tokenizer = tokenizer_json(read_model_proto(sentencepiece.read_bytes()), config)
-    begin = partial(
-        _Training, tokenizer=tokenizer, dimension=dimension, max_pieces=max_pieces, seed=seed, threads=threads
-    )
+    begin = partial(_Training, tokenizer=tokenizer, threads=threads)
     # A first step takes seconds, in which torch loads what it needs. They count for no training.
-    few = begin(Pairs(read.sources[:BATCH_SIZE], read.targets[:BATCH_SIZE]), epochs=1)
+    few = begin(Pairs(pairs.sources[:BATCH_SIZE], pairs.targets[:BATCH_SIZE]), replace(settings, epochs=1))
     few.step(next(few.batches()))
     started = time.monotonic()
-    training = begin(read, epochs=epochs)
+    training = begin(pairs, settings)
     seconds, in_batches, n_read = time.monotonic() - started, 0.0, 0
     curve: list[Point] = []
-    every, batches = epochs * len(read) / points, training.batches()
+    every, batches = settings.epochs * len(pairs) / settings.points, training.batches()
     while True:
         start = time.monotonic()
         if (batch := next(batches, None)) is None:
@@ -127,17 +132,14 @@ def train_static_embedding(
         if int(n_read / every + 1e-9) > int(before / every + 1e-9):
             score = average_of_vectors(training.embed, testsets)
             curve.append(Point(pairs=n_read, seconds=seconds, seconds_of_batches=in_batches, sts=score))
-            log.info("%d pairs in %.1f s and %.1f s of batches: %.2f", n_read, seconds, in_batches, score)
-    write_curve(curve, output, dim=dimension, threads=threads)
+            print(f"StaticEmbedding, {n_read:,} pairs in {seconds:.1f} s of steps: {score:.2f}", flush=True)
+    write_curve(curve, output, dim=settings.dimension, threads=threads)
 
 
 class _Training:
     """The model with its loss, batches and optimizer."""
 
-    def __init__(
-        self, pairs: Pairs, *, tokenizer: str, dimension: int, epochs: int, max_pieces: int | None, seed: int,
-        threads: int,
-    ) -> None:  # fmt: skip
+    def __init__(self, pairs: Pairs, settings: StaticSettings, *, tokenizer: str, threads: int) -> None:
         try:
             # Imported late: the package is optional and takes seconds to import.
             import torch
@@ -148,15 +150,15 @@ class _Training:
             from tokenizers import Tokenizer
             from transformers import get_linear_schedule_with_warmup
         except ImportError:
-            raise not_installed("comparison.model", "sentence-transformers") from None
+            raise not_installed("StaticEmbedding", "sentence-transformers") from None
         torch.set_num_threads(threads)
-        torch.manual_seed(seed)
+        torch.manual_seed(settings.seed)
         cutter = Tokenizer.from_str(tokenizer)
-        if max_pieces is not None:
-            cutter.enable_truncation(max_pieces)
-        self.pairs, self.epochs = pairs, epochs
+        if settings.max_pieces is not None:
+            cutter.enable_truncation(settings.max_pieces)
+        self.pairs, self.epochs = pairs, settings.epochs
         self.model: Any = SentenceTransformer(
-            modules=[StaticEmbedding(cutter, embedding_dim=dimension)], device="cpu"
+            modules=[StaticEmbedding(cutter, embedding_dim=settings.dimension)], device="cpu"
         )
         self.loss: Any = MultipleNegativesRankingLoss(self.model)
         self.sampler: Any = NoDuplicatesBatchSampler(
@@ -164,12 +166,12 @@ class _Training:
             BATCH_SIZE,
             drop_last=False,
             generator=torch.Generator(),
-            seed=seed,
+            seed=settings.seed,
         )
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(), lr=LEARNING_RATE, weight_decay=0.0, fused=True
         )
-        steps = epochs * len(self.sampler)
+        steps = settings.epochs * len(self.sampler)
         warmup = math.ceil(WARMUP * steps)
         self.schedule: Any = get_linear_schedule_with_warmup(self.optimizer, warmup, steps)
         self.precision = partial(torch.autocast, "cpu", torch.bfloat16, enabled=has_bfloat16_products())

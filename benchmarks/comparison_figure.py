@@ -3,19 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from curves import LABELS, OWN, PAPER, STATIC_EMBEDDING, WITH_BATCHES, Curve, read_curve, with_batches
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullFormatter
 
-from paraphrastic_pipeline.evaluation.comparison import (
-    LABELS,
-    OWN,
-    PAPER,
-    STATIC_EMBEDDING,
-    WITH_BATCHES,
-    Curve,
-    read_curve,
-    with_batches,
-)
 from paraphrastic_pipeline.report.figures.plotting import plain_axes, plot_panels, save_figure
 
 # Colour, and a mark that can be recognised without colour.

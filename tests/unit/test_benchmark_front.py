@@ -1,29 +1,28 @@
-"""Test the table and the picture of quality, speed and size, and that they are measured as they say."""
+"""Test the benchmark of quality, speed and size: what it measures, its table and its picture."""
 
 import csv
 import random
+import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import front
+import front_figure
 import numpy as np
 import polars as pl
 import pytest
+from front import FRONT_COLUMNS, OFFICIAL, PUBLISHED, Protocol, measure_front, system_at, tabulate_front
+from front_figure import plot_front
 from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic.base.tables import write_csv
-from paraphrastic_pipeline.evaluation import front as measuring
-from paraphrastic_pipeline.evaluation.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.report.figures import front
-from paraphrastic_pipeline.report.figures.front import plot_front
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("published/sts.csv", "published/sts_spearman.csv", "other_models.csv")
-PUBLISHED = [ROOT / "config" / name for name in NAMES]
 
 
 def row(system: str, sts: float, speed: float | None, size: float | None, **more: Any) -> dict[str, Any]:
@@ -88,20 +87,22 @@ def test_systems_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         rows = [("not counted", [0.1]), ("counted", [9.0, 0.5, 0.4])]
         return {"rows": [{"preprocessing": kind, "sentences": 300, "seconds": some} for kind, some in rows]}
 
-    monkeypatch.setattr(measuring, "measure_in_own_process", measured)
+    monkeypatch.setattr(front, "measure_in_own_process", measured)
     prepare_sts(ROOT / "data/sample/STS.zip", tmp_path / "all.parquet")
     pl.read_parquet(tmp_path / "all.parquet").filter(pl.col("line") <= 40).write_parquet(
         tmp_path / "sts.parquet"
     )
     texts = [f"Sentence number {number} is here." for number in range(300)]
     pl.DataFrame({"source": texts}).write_parquet(tmp_path / "pairs.parquet")
-    official = ROOT / "config/published/sts_digests.json"
-    protocol = Protocol(tmp_path / "sts.parquet", official, 20, 200, 0.01, 1)
-    measure_front(
-        {"mine": "en"}, [(tmp_path / "pairs.parquet", ["source"])], tmp_path / "front.json", protocol,
-        versions=["int8", "int2"],
-    )  # fmt: skip
-    rows = read_json(tmp_path / "front.json")
+    command = ["front.py", "en", "--pairs", str(tmp_path / "pairs.parquet"), "--columns", "source"]
+    command += ["--testsets", str(tmp_path / "sts.parquet"), "--versions", "int8", "int2"]
+    command += ["--bootstrap-samples", "20", "--sentences", "200", "--seconds", "0.01", "--repeats", "1"]
+    monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "front")])
+    front.main()
+    rows = read_json(tmp_path / "front/front.json")
+    with (tmp_path / "front/front.csv").open(newline="") as file:
+        assert sum(each["source"] == "measured" for each in csv.DictReader(file)) == len(rows)
+    assert (tmp_path / "front/front.png").stat().st_size > 10_000
     assert [(each["system"], each["version"]) for each in rows] == [
         ("P-SP en", ""), ("P-SP en", "int8"), ("P-SP en", "int2"),
         ("en, in the package", ""), ("en-de-es-fr, in the package", ""),
@@ -117,8 +118,36 @@ def test_systems_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert {len(job["sentences"]) for job in jobs} == {200}
     assert {(job["seconds"], job["repeats"], job["cores"]) for job in jobs} == {(0.01, 1, 1)}
     pl.DataFrame({"source": []}, schema={"source": pl.String}).write_parquet(tmp_path / "none.parquet")
-    with pytest.raises(InputError, match=r"none\.parquet: contains no sentence"):
-        measure_front({}, [(tmp_path / "none.parquet", ["source"])], tmp_path / "x", protocol, versions=[])
+    command[3] = str(tmp_path / "none.parquet")
+    monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "front")])
+    with pytest.raises(SystemExit, match=r"^front\.py: error: .*none\.parquet: contains no sentence"):
+        front.main()
+
+
+def test_systems_of_others_are_named_with_their_kind() -> None:
+    assert system_at("results/models/en") == "results/models/en"
+    assert system_at("a=b/c") == "a=b/c"
+    for kind in ("sentence_transformers", "model2vec"):
+        assert system_at(f"{kind}=owner/name") == {kind: "owner/name", "label": "owner/name"}
+
+
+def test_a_model_of_others_has_no_smaller_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def measured(name: str, place: Any, version: str, *_: Any) -> dict[str, Any]:
+        asked.append((place, version))
+        return {"system": name, "version": version}
+
+    monkeypatch.setattr(front, "_row", measured)
+    pl.DataFrame({"source": ["a sentence"]}).write_parquet(tmp_path / "pairs.parquet")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/modules.json").write_text("[]")
+    other = {"model2vec": "owner/name", "label": "x"}
+    systems = {"theirs": str(tmp_path / "theirs"), "x": other}
+    protocol = Protocol(tmp_path / "sts.parquet", OFFICIAL, 20, 200, 0.01, 1)
+    corpora = [(tmp_path / "pairs.parquet", ["source"])]
+    measure_front(systems, corpora, tmp_path / "front.json", protocol, versions=["int8"])
+    assert asked[:2] == [(systems["theirs"], ""), (other, "")]
 
 
 def test_the_picture_names_every_system(tmp_path: Path) -> None:
@@ -143,7 +172,7 @@ def test_the_picture_names_every_system(tmp_path: Path) -> None:
 
 def test_numbers_hide_neither_marks_nor_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures: list[Figure] = []
-    monkeypatch.setattr(front, "save_figure", lambda figure, *_, **__: figures.append(figure))
+    monkeypatch.setattr(front_figure, "save_figure", lambda figure, *_, **__: figures.append(figure))
     uniform = random.Random(1).uniform
     rows = [row(f"{n}", uniform(0.74, 0.755), uniform(2e5, 5e5), uniform(3, 60)) for n in range(16)]
     # Equal systems share a mark, and have a number each.

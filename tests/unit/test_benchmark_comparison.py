@@ -1,6 +1,7 @@
-"""Test the comparison of trainings: scores, times, StaticEmbedding's data, the table and the picture."""
+"""Test the benchmark of trainings: scores, times, StaticEmbedding's data, the table and the picture."""
 
 import csv
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,20 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import comparison
+import curves as of_trainings
 import polars as pl
 import pytest
-from configurations import THEIRS, changed, checked
-from small_corpus import PAIRS, write_pairs, write_training_data
-from training_runs import CONFIG, SETTINGS, history, train_model, training_inputs
-
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256, write_json
-from paraphrastic.base.tables import read_csv
-from paraphrastic.interop.tokenizer import tokenizer_json
-from paraphrastic.model.folder import open_folder
-from paraphrastic.model.sentencepiece_models import read_model_proto
-from paraphrastic_pipeline.evaluation import comparison, static_embedding
-from paraphrastic_pipeline.evaluation.comparison import (
+import static_embedding
+from comparison_figure import plot_comparison
+from curves import (
     OWN,
     PAPER,
     STATIC_EMBEDDING,
@@ -31,23 +25,28 @@ from paraphrastic_pipeline.evaluation.comparison import (
     write_curve,
     write_curve_of_run,
 )
-from paraphrastic_pipeline.evaluation.development import (
-    average_in_training,
-    average_of_vectors,
-    average_score,
-)
-from paraphrastic_pipeline.evaluation.static_embedding import Pairs, train_static_embedding
+from small_corpus import PAIRS, write_pairs, write_training_data
+from static_embedding import Pairs, StaticSettings, train_static_embedding
+from training_runs import CONFIG, SETTINGS, history, train_model, training_inputs
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.tables import read_csv
+from paraphrastic.interop.tokenizer import tokenizer_json
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.sentencepiece_models import read_model_proto
+from paraphrastic_pipeline.evaluation.development import average_of_vectors, average_score
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.report.contents import CAPTIONS
-from paraphrastic_pipeline.report.figures.comparison import plot_comparison
+from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import beginning, loop, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import Development
-from paraphrastic_pipeline.training.warm_up import compile_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 SCORE_SECONDS = 1_000_000
+# Settings in which the comparison's paper recipe differs.
+PAPER_RECIPE = {"init": "random", "max_negative_share": None, **RECIPES["paper"]}
 
 
 class Clock:
@@ -89,9 +88,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def trained(data: tuple[Path, Path], testsets: Path, output: Path, **changes: Any) -> list[Point]:
     """Train StaticEmbedding on the pairs of the data set, and return its curve."""
-    settings = {"dimension": 16, "epochs": 4, "points": 8, "max_pieces": 100, "seed": 1, "threads": 1}
-    pairs = data[0].with_name("pairs.parquet")
-    train_static_embedding(pairs, data[1], testsets, output, config=CONFIG, **{**settings, **changes})
+    settings = StaticSettings(
+        **{"dimension": 16, "epochs": 4, "points": 8, "max_pieces": 100, "seed": 1, **changes}
+    )
+    pairs = Pairs.read(data[0].with_name("pairs.parquet"))
+    train_static_embedding(pairs, data[1], testsets, output, config=CONFIG, settings=settings, threads=1)
     return read_curve(output)
 
 
@@ -142,7 +143,7 @@ def test_the_beginning_counts_as_time_of_training(
 def test_the_score_in_training_is_that_of_the_model(
     data: tuple[Path, Path], testsets: Path, tmp_path: Path
 ) -> None:
-    scored = Development(average_in_training, testsets)
+    scored = Development(comparison._score, testsets)
     weights = train_model(data, tmp_path / "model", SETTINGS, development=scored)
     model = open_folder(weights.parent)
     score = average_score(model, testsets)
@@ -150,10 +151,19 @@ def test_the_score_in_training_is_that_of_the_model(
     assert average_of_vectors(model.embed_raw_text, testsets) == score
 
 
-def test_kernels_are_compiled_on_a_copy_of_the_data(data: tuple[Path, Path]) -> None:
+def test_kernels_are_compiled_on_a_copy_of_the_first_pairs(
+    data: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "_FEW", 40)
     before, files = sha256(data[0]), sorted(data[0].parent.iterdir())
-    compile_kernels(training_inputs(data, replace(SETTINGS, early_stopping=None)), threads=2)
+    with comparison.few_pairs(training_inputs(data, SETTINGS)) as few:
+        with PairDataset(few.dataset) as copy, PairDataset(data[0]) as dataset:
+            assert len(copy) == 40
+            for some, all_of_them in zip(copy.read(0, 40), dataset.read(0, 40), strict=True):
+                assert some.tokens.tolist() == all_of_them.tokens.tolist()
+        train.train_model(few, few.dataset.parent / "model", threads=1)
     assert (sha256(data[0]), sorted(data[0].parent.iterdir())) == (before, files)
+    assert not few.dataset.parent.exists()
 
 
 def test_static_embedding_is_scored_as_often_and_learns(
@@ -186,9 +196,11 @@ def test_scores_of_static_embedding_take_no_time(
 
 def begun(data: tuple[Path, Path], **changes: Any) -> static_embedding._Training:
     tokenizer = tokenizer_json(read_model_proto(data[1].read_bytes()), CONFIG)
-    settings = {"dimension": 4, "epochs": 2, "max_pieces": None, "seed": 1, "threads": 1, **changes}
+    settings = StaticSettings(
+        **{"dimension": 4, "epochs": 2, "points": 1, "max_pieces": None, "seed": 1, **changes}
+    )
     pairs = Pairs.read(data[0].with_name("pairs.parquet"))
-    return static_embedding._Training(pairs, tokenizer=tokenizer, **settings)
+    return static_embedding._Training(pairs, settings, tokenizer=tokenizer, threads=1)
 
 
 def test_static_embedding_reads_the_same_pairs_in_the_same_pieces(
@@ -276,14 +288,14 @@ def test_faults_of_static_embedding_are_one_line(
     pairs = pl.DataFrame({"source": [], "target": []}, schema={"source": pl.String, "target": pl.String})
     pairs.write_parquet(tmp_path / "none/pairs.parquet")
     with pytest.raises(InputError, match=r"none/pairs\.parquet: contains no pairs"):
-        trained((tmp_path / "none/train.h5", data[1]), testsets, tmp_path / "curve.csv")
+        Pairs.read(tmp_path / "none/pairs.parquet")
     with pytest.raises(InputError, match=r"missing/pairs\.parquet: not readable as Parquet"):
-        trained((tmp_path / "missing/train.h5", data[1]), testsets, tmp_path / "curve.csv")
+        Pairs.read(tmp_path / "missing/pairs.parquet")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError) as caught:
         trained(data, testsets, tmp_path / "curve.csv")
     assert str(caught.value) == (
-        "comparison.model: needs sentence-transformers, which is not installed; "
+        "StaticEmbedding: needs sentence-transformers, which is not installed; "
         "run pip install '.[sentence-transformers]' in the project's folder"
     )
     assert not (tmp_path / "curve.csv").exists()
@@ -307,7 +319,7 @@ def test_the_table_has_the_time_to_a_score_and_the_score_at_a_time(tmp_path: Pat
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
-        list(comparison.COMPARISON_COLUMNS),
+        list(of_trainings.COMPARISON_COLUMNS),
         ["StaticEmbedding of sentence-transformers", "300", "2", "200", "20.0", "70.0", "20.0", "60.0"],
         ["StaticEmbedding, with the making of batches", "300", "2", "200", "28.0", "70.0", "28.0", ""],
         ["paraphrastic, recipe: paper", "300", "2", "200", "6.0", "50.0", "", "50.0"],
@@ -315,15 +327,11 @@ def test_the_table_has_the_time_to_a_score_and_the_score_at_a_time(tmp_path: Pat
     ]
 
 
-def test_the_caption_explains_empty_cells() -> None:
-    assert "a cell is empty if the training never reaches that score, or has no" in CAPTIONS["comparison"]
-
-
 def test_the_picture_has_a_curve_for_each_training(tmp_path: Path) -> None:
     outputs = [tmp_path / "comparison.svg", tmp_path / "comparison.png"]
     plot_comparison(outputs, **curves(tmp_path))
     texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
-    assert {*comparison.LABELS.values(), comparison.WITH_BATCHES, "pairs read, in millions"} <= set(texts)
+    assert {*of_trainings.LABELS.values(), of_trainings.WITH_BATCHES, "pairs read, in millions"} <= set(texts)
     assert not any("mathdefault" in text for text in texts)
     first = outputs[0].read_bytes()
     plot_comparison(outputs, **curves(tmp_path))
@@ -346,27 +354,80 @@ def test_a_run_without_scores_and_a_damaged_curve_are_one_line(tmp_path: Path) -
             read_curve(tmp_path / "curve.csv")
 
 
+@pytest.fixture(scope="module")
+def model(data: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model that was trained on the pairs of the data set."""
+    folder = tmp_path_factory.mktemp("models") / "de"
+    train_model(data, folder, replace(SETTINGS, epochs=1))
+    return folder
+
+
+def compared(monkeypatch: pytest.MonkeyPatch, model: Path, data: Path, *options: str) -> None:
+    """Run the command on a model and the folder of its data."""
+    command = ["comparison.py", "--model", str(model), "--threads", "1"]
+    command += ["--pairs", str(data / "pairs.parquet"), "--dataset", str(data / "train.h5")]
+    monkeypatch.setattr(sys, "argv", [*command, *options])
+    comparison.main()
+
+
+def test_three_trainings_of_one_model(
+    data: tuple[Path, Path], model: Path, testsets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["--testsets", str(testsets), "--epochs", "2", "--points", "4", "--output", str(tmp_path)]
+    monkeypatch.setattr(static_embedding, "BATCH_SIZE", 30)
+    compared(monkeypatch, model, data[0].parent, *options)
+    rows = read_csv(tmp_path / "comparison.csv")
+    assert len(rows) == 4
+    assert {(row["dim"], row["threads"], row["pairs_read"]) for row in rows} == {("16", "1", "600")}
+    for name in (OWN, PAPER, STATIC_EMBEDDING):
+        assert len(read_curve(tmp_path / f"{name}.csv")) == 4
+    trainings = [read_json(tmp_path / name / "config.json")["training"] for name in (OWN, PAPER)]
+    given = read_json(model / "config.json")["training"]
+    assert trainings[0] == {**given, "epochs": 2}
+    assert trainings[1] == {**trainings[0], **PAPER_RECIPE, "epochs": 2} != trainings[0]
+    assert (tmp_path / "comparison.png").stat().st_size > 10_000
+
+
+def test_a_model_trains_as_often_as_static_embedding(model: Path) -> None:
+    several = {
+        "soup": 3,
+        "coarser": [10],
+        "trained_dimension": 32,
+        "early_stopping": {"patience": 3, "every": 1},
+    }
+    config = read_json(model / "config.json")
+    opened = open_folder(model)
+    opened.config = {**config, "training": {**config["training"], **several, "device": "cuda", "epochs": 7}}
+    own = comparison.own_settings(opened, None)
+    assert (own.soup, own.coarser, own.trained_dimension, own.early_stopping) == (1, (), None, None)
+    assert (own.epochs, own.device, own.dimension, own.table_dimension) == (7, "cpu", 16, 16)
+    assert comparison.own_settings(opened, 2).epochs == 2
+
+
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("changes", "message"),
     [
-        (
-            "definitions.en.encoder",
-            {"parts": [{"kind": "lstm"}]},
-            "is LSTM-SP; StaticEmbedding can be compared",
-        ),
-        ("definitions.en.encoder", {"parts": [{"kind": "average", "unit": "trigram"}]}, "is TRIGRAM; Static"),
-        ("definitions.en.languages", ["fr"], "does not know English, the language of STS 2012–2016"),
-        ("definitions.en.training", {"epochs": 0}, "is not trained at all, since its training.epochs is 0"),
-        (
-            "definitions.en",
-            {"languages": ["en"], "dataset": THEIRS},
-            "has no sentences to train StaticEmbedding",
-        ),
+        ({"languages": ["fr"]}, "does not know English, the language of STS 2012–2016"),
+        ({"unit": "trigram"}, "is TRIGRAM de; StaticEmbedding can be compared only with one average of"),
+        ({"training": {"epochs": 0}}, "is not trained at all by its config.json"),
+        ({"training": {"epochs": 1, "distil": "x"}}, "learns from a teacher, so its training cannot be"),
+        ({"training": {"epochs": 1, "initial_vectors": "x"}}, "begins with word vectors, so its training"),
     ],
 )
-def test_a_model_that_cannot_be_compared_is_refused(path: str, value: Any, message: str) -> None:
-    config = changed(path, value)
-    config["comparison"] = {"model": "en"}
-    with pytest.raises(InputError) as caught:
-        checked(config)
-    assert f"config: comparison.model: 'en' {message}" in str(caught.value)
+def test_a_model_that_cannot_be_compared_is_refused(
+    changes: dict[str, Any], message: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model, tmp_path / "de")
+    write_json(tmp_path / "de/config.json", {**read_json(model / "config.json"), **changes})
+    with pytest.raises(SystemExit) as caught:
+        compared(monkeypatch, tmp_path / "de", tmp_path)
+    assert str(caught.value).startswith(f"comparison.py: error: {tmp_path}/de: {message}")
+
+
+def test_files_of_different_pairs_are_refused(
+    data: tuple[Path, Path], model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pairs(tmp_path / "pairs.parquet", PAIRS[:70])
+    shutil.copyfile(data[0], tmp_path / "train.h5")
+    with pytest.raises(SystemExit, match=r"train\.h5: has 300 pairs, but .*pairs\.parquet 70$"):
+        compared(monkeypatch, model, tmp_path)

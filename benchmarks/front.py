@@ -1,6 +1,20 @@
-"""Quality, speed and size of models, their small versions and other systems, all measured in one run."""
+"""Quality, speed and size of systems: `python benchmarks/front.py SYSTEM ... --pairs FILE ...`.
 
-import logging
+Measures every system by its average on STS 2012–2016, by the sentences that it embeds per second on one core
+(in batches of 128, from raw text), and by the megabytes of its files. Each model that is an average is also
+measured in smaller versions, and the models in the package take part. One system is measured at a time.
+
+A system is a model's folder, a folder that sentence-transformers saved, or `sentence_transformers=PLACE` or
+`model2vec=PLACE` with a folder or a name on the Hugging Face Hub.
+
+Writes into the folder of the output: front.json, with all that was measured; front.csv, in which `front`
+marks the systems that nothing beats in all three; and a picture of it. An example in a folder in which
+`snakemake` has made the model `en` of config/open.yaml:
+
+  python benchmarks/front.py results/models/en --pairs results/corpora/en/pairs.parquet
+"""
+
+import argparse
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +22,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from front_figure import plot_front
+
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
 from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.config_file import kind_of
+from paraphrastic.model.files import CONFIG
 from paraphrastic.model.folder import find_folder, open_folder, save_model
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
@@ -20,7 +38,18 @@ from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.speed import choose_sentences, measure_in_own_process
 from paraphrastic_pipeline.evaluation.sts import evaluate_sts
 
-log = logging.getLogger(__name__)
+_ROOT = Path(__file__).resolve().parents[1]
+OFFICIAL = _ROOT / "config/published/sts_digests.json"
+# Figures of systems that are not measured: by Pearson's r and by Spearman's ρ, and those that no paper of the
+# project prints.
+PUBLISHED = (
+    _ROOT / "config/published/sts.csv",
+    _ROOT / "config/published/sts_spearman.csv",
+    _ROOT / "benchmarks/other_models.csv",
+)
+VERSIONS = ("float16", "int8", "int4", "int2")
+# The kinds of other people's systems that the command line takes.
+_KINDS = ("sentence_transformers", "model2vec")
 
 FRONT_COLUMNS = (
     "system", "source", "version", "sts", "sts_low", "sts_high", "sts_spearman", "sentences_per_second",
@@ -31,6 +60,61 @@ _BATCH = 128
 _COMPARED = ("sts", "sentences_per_second", "megabytes")
 # What a model consists of; a card, or files for other libraries, are not needed to use it.
 _WEIGHTS = (".safetensors", ".model", ".bin", ".json", ".txt", ".npy")
+
+
+def main() -> None:
+    """Do what the command line asks for; an error is one line."""
+    options = parsed()
+    protocol = Protocol(
+        options.testsets,
+        OFFICIAL,
+        options.bootstrap_samples,
+        options.sentences,
+        options.seconds,
+        options.repeats,
+    )
+    output = Path(options.output)
+    output.mkdir(parents=True, exist_ok=True)
+    try:
+        systems = {place: system_at(place) for place in options.systems}
+        corpora = [(pairs, options.columns) for pairs in options.pairs]
+        measure_front(systems, corpora, output / "front.json", protocol, versions=options.versions)
+        tabulate_front(output / "front.json", PUBLISHED, output / "front.csv")
+        plot_front(output / "front.csv", [output / "front.svg", output / "front.png"])
+    except InputError as error:
+        raise SystemExit(f"front.py: error: {error}") from None
+
+
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="see above")
+    parser.add_argument(
+        "--pairs", type=Path, nargs="+", required=True, help="Parquet files with the sentences to embed"
+    )
+    parser.add_argument(
+        "--columns", nargs="+", choices=("source", "target"), default=["source", "target"],
+        help="the columns in English (both)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--testsets", type=Path, default=Path("results/testsets/sts.parquet"), help="STS (%(default)s)"
+    )
+    parser.add_argument(
+        "--versions", nargs="*", choices=VERSIONS, default=["int8", "int4", "int2"],
+        help="number formats of the smaller versions (%(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--bootstrap-samples", type=int, default=1000, help="for intervals (%(default)s)")
+    parser.add_argument("--sentences", type=int, default=120_000, help="to embed, at most (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of a repeat, about (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="of which the median counts (%(default)s)")
+    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/front"), help="folder")
+    return parser.parse_args()
+
+
+def system_at(text: str) -> Any:
+    """A system of the command line, in the form that `open_system` takes."""
+    kind, is_named, place = text.partition("=")
+    return {kind: place, "label": place} if is_named and kind in _KINDS else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +195,14 @@ def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Seq
         statistic: {key: found["measurements"][f"{statistic} avg"][key] for key in ("value", "interval")}
         for statistic in ("pearson", "spearman")
     }
-    log.info("%s %s: %.4f, %s sentences per second", name, version, measurements["pearson"]["value"], speed)
+    rate = "speed unknown" if speed is None else f"{speed:,.0f} sentences per second"
+    print(
+        f"{name} {version}".strip(),
+        f"{100 * measurements['pearson']['value']:.1f}",
+        rate,
+        sep=", ",
+        flush=True,
+    )
     return {
         "system": system.label,
         "version": version,
@@ -136,7 +227,7 @@ def _megabytes(place: Any) -> float | None:
 
 def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Smaller versions of an average, each with the folder in which it is until the next one is asked for."""
-    if isinstance(place, Mapping) or not dtypes:
+    if isinstance(place, Mapping) or not kind_of(find_folder(place) / CONFIG):
         return
     model = open_folder(place)
     if not isinstance(model, AverageEncoder):
@@ -208,3 +299,7 @@ def _published(files: Sequence[str | Path]) -> list[Json]:
                 entry = {"system": row["system"], "source": "published", "front": ""}
                 found.setdefault(row["system"], entry).update(figures)
     return [row for row in found.values() if row.keys() & {"sts", "sts_spearman", "megabytes"}]
+
+
+if __name__ == "__main__":
+    main()
