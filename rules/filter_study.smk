@@ -90,7 +90,7 @@ use rule train_model as train_part with:
         dataset=rules.encode_part.output.dataset,
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
-        testsets=models.development_testsets,
+        testsets=models.development("sts2017"),
     output:
         weights="results/filter_study/{model}/{measure}/{part}/model.safetensors",
         sentencepiece="results/filter_study/{model}/{measure}/{part}/sentencepiece.model",
@@ -107,13 +107,15 @@ use rule train_model as train_part with:
 use rule evaluate_run as score_part with:
     input:
         model=rules.train_part.output,
-        testsets="results/testsets/sts.parquet",
+        testsets=models.sts2017,
     output:
         score="results/filter_study/{model}/{measure}/{part}/development.json",
     log:
         "results/logs/score_part/{model}/{measure}/{part}.log",
     benchmark:
         "results/benchmarks/score_part/{model}/{measure}/{part}.tsv"
+    params:
+        choose_by="sts2017",
     message:
         "Score part {wildcards.part} of {wildcards.model} by {wildcards.measure}, on STS 2017 en-en"
 

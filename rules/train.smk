@@ -1,4 +1,4 @@
-"""Train every run of a model's sweep, and choose the best on STS 2017 en-en."""
+"""Train every run of a model's sweep, and choose the best on development data."""
 
 
 # What another system thinks of the training data, for models that learn from it.
@@ -34,7 +34,8 @@ rule train_model:
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
         teacher=models.of("teacher"),
-        testsets=models.development_testsets,
+        held_out=models.development("held_out"),
+        testsets=models.development("sts2017"),
     # Checkpoints in the same folder are not outputs, since Snakemake deletes the outputs of a failed job.
     output:
         weights="results/training/{model}/{run}/model.safetensors",
@@ -70,7 +71,8 @@ rule train_model:
 rule evaluate_run:
     input:
         model=models.model_files("results/training/{model}/{run}"),
-        testsets="results/testsets/sts.parquet",
+        held_out=models.held_out,
+        testsets=models.sts2017,
     output:
         score="results/training/{model}/{run}/development.json",
     log:
@@ -83,9 +85,10 @@ rule evaluate_run:
     resources:
         **needs("evaluate_run"),
     params:
+        choose_by=lookup(dpath="definitions/{model}/choose_by", within=config),
         code=code_of("evaluate_run"),
     message:
-        "Score model {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
+        "Score model {wildcards.model}, {wildcards.run}, on its development data"
     script:
         "../workflow/scripts/evaluate_run.py"
 

@@ -62,7 +62,8 @@ rule train_transformer:
     input:
         dataset=models.of("training_data"),
         transformer=models.transformer_files,
-        testsets=models.development_testsets,
+        held_out=models.development("held_out"),
+        testsets=models.development("sts2017"),
     output:
         multiext("results/training/{model}/{run}/", *TRANSFORMER_FILES),
         history="results/training/{model}/{run}/training.jsonl",

@@ -1,6 +1,6 @@
 """Score one run of a sweep on the development data.
 
-Inputs: model (the files of its folder), testsets. Output: score.
+Inputs: model (the files of its folder), held_out and testsets (one file each or none). Output: score.
 """
 
 from pathlib import Path
@@ -8,8 +8,8 @@ from pathlib import Path
 from adapter import step
 from paraphrastic.base.files import write_json
 from paraphrastic.model.folder import open_folder
-from paraphrastic_pipeline.evaluation.development import development_score
+from paraphrastic_pipeline.evaluation.development import DevelopmentData
 
 with step(snakemake):
-    model = open_folder(Path(snakemake.input.model[0]).parent)
-    write_json(snakemake.output.score, {"pearson": development_score(model, Path(snakemake.input.testsets))})
+    data = DevelopmentData.of_rule(snakemake.input, snakemake.params.choose_by)
+    write_json(snakemake.output.score, data.scores(open_folder(Path(snakemake.input.model[0]).parent)))

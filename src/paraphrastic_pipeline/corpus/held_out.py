@@ -28,6 +28,7 @@ _FEWEST, _LARGEST_SHARE = 10, 0.25
 _MOST_LINES = 5
 # Lines that are looked at for each one that is needed, since not every pair is suitable.
 _CANDIDATES = 8
+_LANGUAGES = ("source_language", "target_language")
 
 
 class _Candidate(NamedTuple):
@@ -43,6 +44,7 @@ def hold_out_pairs(
     *,
     pairs: int,
     share: float,
+    languages: Sequence[Sequence[str]],
     max_pairs: Sequence[int | None],
     seed: int,
     **resources: Unpack[Resources],
@@ -55,10 +57,12 @@ def hold_out_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        output: Parquet file with `source`, `target`, `corpus` (int16) and `line`, in random order.
+        output: Parquet file with `source`, `target`, `corpus` (int16), `line`, and their languages,
+            `source_language` and `target_language`, in random order.
         pairs: number of pairs to hold out.
         share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
             the lines.
+        languages: languages of source and target of each corpus.
         max_pairs: most pairs that are used of each corpus.
         seed: seed for the choice.
         **resources: threads, memory and temporary folder for DuckDB.
@@ -81,8 +85,11 @@ def hold_out_pairs(
         files = ", ".join(map(str, selected))
         raise InputError(f"{files}: no pair can be held out of {total} lines; with `held_out: null`, none is")
     random.Random(seed).shuffle(found)
-    table = pa.Table.from_pylist([each._asdict() for each in found], schema=MERGED_SCHEMA)
-    write_table(output, table)
+    rows = [
+        {**each._asdict(), **dict(zip(_LANGUAGES, languages[each.corpus], strict=True))} for each in found
+    ]
+    schema = pa.schema([*MERGED_SCHEMA, *((name, pa.string()) for name in _LANGUAGES)])
+    write_table(output, pa.Table.from_pylist(rows, schema=schema))
     return len(found)
 
 

@@ -1,9 +1,10 @@
 """The score on development data, used to watch training and to choose models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -13,34 +14,66 @@ from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic.quality.correlation import pearson
+from paraphrastic.systems.open import system_of
+from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
 from paraphrastic_pipeline.evaluation.tasks import DEVELOPMENT, YEARS
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
+from paraphrastic_pipeline.settings.sections.configuration import Measure
+from paraphrastic_pipeline.training.train import Development
 
 # Turns English sentences into vectors, float32 [n, dim].
 Embed = Callable[[Sequence[str]], Float32]
 
 
-def development_score(model: SentenceEncoder, testsets: Path) -> float:
-    """Pearson's r × 100 on STS 2017 en-en, used to choose models (Wieting et al. 2021, section 5.1)."""
+@dataclass(frozen=True, slots=True)
+class DevelopmentData:
+    """What a model is scored on while it is trained, and what runs are chosen by.
+
+    Attributes:
+        choose_by: what decides, as in the configuration.
+        held_out: Parquet file of `corpus.held_out.hold_out_pairs`; None if the model holds out none.
+        testsets: Parquet file with STS 2017; None if the model does not know English.
+    """
+
+    choose_by: Measure
+    held_out: Path | None
+    testsets: Path | None
+
+    @classmethod
+    def of_rule(cls, files: Mapping[str, Any], choose_by: Measure) -> Self:
+        """The data among a rule's input files, of which `held_out` and `testsets` list one file or none."""
+        held_out, testsets = (next(map(Path, files.get(name, ())), None) for name in ("held_out", "testsets"))
+        return cls(choose_by, held_out, testsets)
+
+    def scores(self, model: SentenceEncoder) -> dict[str, float]:
+        """Every score of a model, × 100, and the one that decides, `development`.
+
+        `held_out` is the share of held-out sentences whose nearest sentence is their partner, and `sts2017`
+        is Pearson's r on STS 2017 en-en, by which Wieting et al. (2021, section 5.1) choose models.
+        """
+        found: dict[str, float] = {}
+        if self.held_out:
+            found["held_out"] = held_out_score(system_of(model), read_held_out(self.held_out))
+        if self.testsets:
+            found["sts2017"] = sts2017_score(model, self.testsets)
+        decisive = [value for name, value in found.items() if self.choose_by in ("mean", name)]
+        return {**found, "development": float(np.mean(decisive))} if decisive else found
+
+    def in_training(self) -> "Development | None":
+        """How `train_model` scores a model; None if there is nothing to score it on."""
+        wanted = {"held_out": self.held_out, "sts2017": self.testsets}
+        data = [path for name, path in wanted.items() if path and self.choose_by in ("mean", name)]
+        return Development(self._score, data) if data else None
+
+    def _score(self, files: Any) -> float:
+        model = open_files(files) if isinstance(files, ModelFiles) else files.open()
+        return self.scores(model)["development"]
+
+
+def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:
+    """Pearson's r × 100 on STS 2017 en-en."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     return _pearson(_english(model), pairs, name=f"{testsets}: STS 2017 en-en")
-
-
-def score_in_training(files: ModelFiles, testsets: Path) -> float:
-    """`development_score` of a model in the middle of its training."""
-    return development_score(open_files(files), testsets)
-
-
-class Openable(Protocol):
-    """The files of a model in the middle of its training, of a kind that opens by itself."""
-
-    def open(self) -> SentenceEncoder:
-        """The model."""
-
-
-def opened_score_in_training(files: Openable, testsets: Path) -> float:
-    """`development_score` of a Transformer in the middle of its training."""
-    return development_score(files.open(), testsets)
 
 
 def average_score(model: SentenceEncoder, testsets: Path) -> float:

@@ -41,38 +41,35 @@ class HeldOut(NamedTuple):
 
 
 def read_held_out(
-    held_out: Path, languages: Sequence[Sequence[str]], pairs: Path | None = None
+    held_out: Path, pairs: Path | None = None, languages: Sequence[Sequence[str]] = ()
 ) -> list[HeldOut]:
     """Read held-out pairs by their languages.
 
     Args:
         held_out: Parquet file of `corpus.held_out.hold_out_pairs`.
-        languages: languages of source and target of each corpus that the file counts.
         pairs: the merged training data, whose first `OTHERS` pairs in the same languages hide the partners;
             None hides them among nothing else.
+        languages: languages of source and target of each corpus that `pairs` counts.
     """
     table = read_table(held_out)
+    columns = (table[name].to_pylist() for name in ("source_language", "target_language"))
+    codes = list(zip(*columns, strict=True))
     found = []
-    for code in dict.fromkeys((first, second) for first, second in languages):
-        sides = _sides([table], languages, code)
-        if sides[0]:
-            others = _sides(read_blocks(pairs), languages, code) if pairs else ([], [])
-            found.append(HeldOut(code, sides, others))
+    for wanted in dict.fromkeys(codes):
+        rows = pa.array([row for row, code in enumerate(codes) if code == wanted])
+        source, target = (table[name].take(rows).to_pylist() for name in ("source", "target"))
+        others = _others(pairs, [tuple(code) == wanted for code in languages]) if pairs else ([], [])
+        found.append(HeldOut(wanted, (source, target), others))
     return found
 
 
-def _sides(
-    tables: "Iterator[pa.RecordBatch] | Sequence[pa.Table]",
-    languages: Sequence[Sequence[str]],
-    wanted: tuple[str, str],
-) -> tuple[list[str], list[str]]:
-    """Sources and targets of the first `OTHERS` pairs in these languages."""
-    corpora = [place for place, codes in enumerate(languages) if tuple(codes) == wanted]
+def _others(pairs: Path, wanted: Sequence[bool]) -> tuple[list[str], list[str]]:
+    """Sources and targets of the first `OTHERS` pairs of the corpora that are wanted."""
     sides: tuple[list[str], list[str]] = ([], [])
-    for table in tables:
-        rows = np.flatnonzero(np.isin(table["corpus"].to_numpy(), corpora))[: OTHERS - len(sides[0])]
+    for block in read_blocks(pairs, columns=["source", "target", "corpus"]):
+        rows = np.flatnonzero(np.array(wanted)[block["corpus"].to_numpy()])[: OTHERS - len(sides[0])]
         for side, name in zip(sides, ("source", "target"), strict=True):
-            side += table[name].take(pa.array(rows)).to_pylist()
+            side += block[name].take(pa.array(rows)).to_pylist()
         if len(sides[0]) >= OTHERS:
             break
     return sides
@@ -106,12 +103,12 @@ def evaluate_held_out(
         evaluation: the system and its settings.
         testsets: Parquet file of `corpus.held_out.hold_out_pairs`.
         pairs: the merged training data.
-        languages: languages of source and target of each corpus that these files count.
+        languages: languages of source and target of each corpus that `pairs` counts.
 
     Raises:
         InputError: a file is damaged, or a vector is not finite.
     """
-    read = read_held_out(testsets, languages, pairs)
+    read = read_held_out(testsets, pairs, languages)
     samples = evaluation.bootstrap_samples
     digest = hashlib.sha256("".join(each.digest for each in read).encode()).hexdigest()
     measurements: dict[str, Measurement] = {}

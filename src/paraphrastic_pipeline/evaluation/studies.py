@@ -41,7 +41,7 @@ def tabulate_studies(
     """Write a row for each model of each study.
 
     Columns: `study`, `setting`, `model`, `system`; `source` and `data`, as in the tables of STS;
-    `development`, Pearson's r × 100 of the chosen run on STS 2017 en-en; `sts`, the average on STS 2012–2016,
+    `development`, by which the run was chosen, × 100; `sts`, the average on STS 2012–2016,
     mean over the years; the number of `datasets`; and `sts_datasets`, the mean over them. Both means have
     their 95 % interval, as in `sts_low` to `sts_high`. Published rows of a study come before its measured
     rows if all of these are on official test data.
@@ -98,7 +98,7 @@ def tabulate_filter_study(
 
     Args:
         summaries: JSON files of `rank_pairs`, in the order of the rows.
-        development: JSON files with `pearson` on STS 2017 en-en: all parts of the first ranking, then of
+        development: JSON files with the `development` score: all parts of the first ranking, then of
             the next one.
         sts: JSON files of `evaluate_sts`, in the same order.
         published: CSV file with the columns `system`, `rank_by` and `development`.
@@ -115,7 +115,7 @@ def tabulate_filter_study(
 
 def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:
     """Rows of one ranking; `scores` holds the files of each part, the development score first."""
-    development = [float(read_json(path)["pearson"]) for path, _ in scores]
+    development = [float(read_json(path)["development"]) for path, _ in scores]
     best = development.index(max(development))
     for number, (part, (_, sts)) in enumerate(zip(summary["parts"], scores, strict=True)):
         yield sts_cells(sts) | {

@@ -30,6 +30,11 @@ _UNKNOWN: dict[Unknown, str] = {
     "shared": "has one vector, whatever it is",
     "omit": "is left out",
 }
+# The scores on the development data, as parts of a sentence.
+_DEVELOPMENT = {
+    "held_out": "the share of held-out sentences that find their partner ({} %)",
+    "sts2017": "Pearson's r × 100 on STS 2017 en-en ({})",
+}
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
@@ -67,7 +72,8 @@ def write_card(
 
         comparison = compare_folder(folder).table()
     figures = [figure for path in results for figure in _figures(read_json(path))]
-    (chosen,) = [row["development"] for row in read_csv(folder / "sweep.csv") if row["chosen"]]
+    (run,) = [row for row in read_csv(folder / "sweep.csv") if row["chosen"]]
+    chosen = " and ".join(text.format(run[name]) for name, text in _DEVELOPMENT.items() if run[name])
     rows = [
         (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
         for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)

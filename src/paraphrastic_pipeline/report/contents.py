@@ -105,8 +105,8 @@ CHAPTERS = (
             Section(
                 "sweep",
                 "The sweeps",
-                "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep; it decides "
-                "which run is chosen",
+                "Scores of every run of a model's sweep: the share × 100 of held-out sentences that find "
+                "their partner, Pearson's r × 100 on STS 2017 en-en, and what decides which run is chosen",
             ),
             Section("training", "Training curves", figures="training/*/*.svg", table=False),
             Section(
@@ -119,8 +119,8 @@ CHAPTERS = (
             Section(
                 "studies",
                 "Studies of single settings",
-                "Pearson's r × 100 of models that differ only in the setting: on STS 2017 en-en, and on "
-                "average on STS 2012–2016 with its 95 % interval",
+                "Models that differ only in the setting: the score × 100 on their development data, and "
+                "Pearson's r × 100 on average on STS 2012–2016 with its 95 % interval",
                 figures="",
             ),
             Section(

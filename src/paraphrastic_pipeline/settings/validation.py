@@ -101,6 +101,7 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
             stated = {name for name in own if of_corpus.get(name) is not None} & set(registry)
             for name in sorted(stated - set(definition.corpora)):
                 yield f"{path[key]}: {name!r} is not one of this model's corpora"
+        yield from _choice_errors(path["choose_by"], definition, config)
         yield from _selection_errors(path["selection"], definition, config, registry)
         if definition.architecture.separate and len(definition.languages) == 2:
             for name in _corpora_of_kind("paraphrase", definition, registry):
@@ -177,6 +178,22 @@ def _mining_encoder_errors(name: str, config: Configuration) -> Iterator[str]:
     elif unknown := [code for code in mined.languages if code not in definitions[encoder].languages]:
         known = " and ".join(definitions[encoder].languages)
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
+
+
+def _choice_errors(path: str, definition: Definition, config: Configuration) -> Iterator[str]:
+    """Errors about the measure by which runs are chosen, or training stops, if the model has none such."""
+    if len(definition.runs) < 2 and not definition.training.early_stopping:
+        return
+    measures = {
+        "held_out": definition.held_out is not None and not definition.dataset,
+        "sts2017": "en" in definition.languages and config.evaluation.sts is not None,
+    }
+    if not any(there for name, there in measures.items() if definition.choose_by in ("mean", name)):
+        yield (
+            f"{path}: {definition.choose_by} cannot be measured for {'-'.join(definition.languages)}, so no run "
+            "can be chosen and training cannot stop early: held_out needs `held_out` and corpora, and sts2017 "
+            "needs English and `evaluation.sts`"
+        )
 
 
 def _teacher_errors(model: str, path: str, definition: Definition, config: Configuration) -> Iterator[str]:

@@ -12,24 +12,26 @@ from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER
 
 log = logging.getLogger(__name__)
 
-# `development` is Pearson's r × 100 on STS 2017 en-en, and `chosen` marks the run that became the model.
-SWEEP = ["dropout", "megabatch", "mining_precision", "development", "chosen"]
+# `held_out` and `sts2017` are the scores of `evaluation.development`, of which `development` decides, and
+# `chosen` marks the run that became the model.
+SWEEP = ["dropout", "megabatch", "mining_precision", "held_out", "sts2017", "development", "chosen"]
+_SCORES = SWEEP[3:6]
 
 
 def choose_model(scores: Sequence[Path], output: Path) -> None:
     """Copy the run with the highest development score to `output`, and write the table of the sweep.
 
-    If several runs have the highest score, the first one is taken. Files for other libraries are removed from
+    If several runs have the highest score, the first one is taken, and so it is if there is no score. Files for other libraries are removed from
     `output`, because they belong to the model that it held before.
 
     Args:
         scores: the `development.json` of each run, in the folder of the run's model.
         output: the model's folder.
     """
-    values = [float(read_json(score)["pearson"]) for score in scores]
-    chosen = max(range(len(scores)), key=lambda run: values[run])
+    values = [read_json(score) for score in scores]
+    chosen = max(range(len(scores)), key=lambda run: values[run].get("development", 0.0))
     folder = scores[chosen].parent
-    log.info("%s: chosen from %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
+    log.info("%s: chosen from %d runs with the scores %s", folder, len(scores), values[chosen])
     names = [*read_config(folder / CONFIG)["sha256"], CONFIG]
     for name in names:
         with atomic_output(output / name) as temporary:
@@ -41,7 +43,8 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_config(score.parent / CONFIG)["training"]
         settings = tuple(training[name] for name in SWEEP[:3])
-        cells = (*settings, f"{value:.2f}", "yes" if index == chosen else "")
+        figures = (f"{value[name]:.2f}" if name in value else "" for name in _SCORES)
+        cells = (*settings, *figures, "yes" if index == chosen else "")
         runs.append(dict(zip(SWEEP, cells, strict=True)))
     write_csv(output / "sweep.csv", SWEEP, runs)
 

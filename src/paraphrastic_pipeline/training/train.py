@@ -50,13 +50,13 @@ _TABLE = "parts.0.table"
 
 @dataclass(frozen=True, slots=True)
 class Development:
-    """How a model is scored while it is trained, and on which data; a higher score is better.
+    """How a model is scored while it is trained, from its files, and on which data; higher is better.
 
     Scores that are only shown are `every` so many epochs apart; those of early stopping, as it says itself.
     """
 
-    score: Callable[[Any, Path], float]
-    data: Path
+    score: Callable[[Any], float]
+    data: Sequence[Path]
     every: float = 1.0
 
 
@@ -73,9 +73,9 @@ class Watching:
     tensorboard: bool = False
 
     @classmethod
-    def of_model(cls, config: Mapping[str, Any], model: str) -> Self:
-        """What a completed configuration says about the runs of a model."""
-        training = config["definitions"][model]["training"]
+    def of_model(cls, definition: Mapping[str, Any]) -> Self:
+        """What a completed definition says about the runs of a model."""
+        training = definition["training"]
         return cls(training["checkpoint_minutes"], training["tensorboard"])
 
 
@@ -188,7 +188,7 @@ class _Model:
 
     def score(self, weights: Weights, cut: int, *, development: Development) -> float:
         """Score parameters that were trained on a cut."""
-        return development.score(self.files_of(self._unfolded(weights, cut), self.config), development.data)
+        return development.score(self.files_of(self._unfolded(weights, cut), self.config))
 
     def _unfolded(self, weights: Weights, cut: int) -> Weights:
         """The parameters of a cut as rows of the model's own pieces."""
@@ -289,7 +289,7 @@ def _identity(
         **digests,
         # The number of threads decides the order of sums.
         "threads": threads if settings.engine == "autograd" else None,
-        "development": sha256(development.data) if settings.early_stopping and development else None,
+        "development": [*map(sha256, development.data)] if settings.early_stopping and development else None,
     }
     counted = {key: value for key, value in others.items() if value is not None}
     return hashlib.sha256(json.dumps({**asdict(settings), **counted}, sort_keys=True).encode()).hexdigest()

@@ -14,7 +14,7 @@ from paraphrastic_pipeline.registry.download import MANUAL
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
-from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.settings.studies import data_models, prefixed_name, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
@@ -233,23 +233,34 @@ class Models:
             for path in paths
         ]
 
-    def development_testsets(self, wildcards: Wildcards) -> str:
-        """Return the test sets with the development data, on which training is scored.
+    def sts2017(self, wildcards: Wildcards) -> list[str]:
+        """Return the test sets with STS 2017, if the job's model knows English and there are any."""
+        known = "en" in self.definition(wildcards).languages and self.config.evaluation.sts
+        return ["results/testsets/sts.parquet"] if known else []
 
-        Changed test sets are a reason to train again only if the scores decide when to stop.
+    def development(self, measure: Measure) -> OfWildcards:
+        """Return a function for the data of a measure on which the job's model is scored in training.
+
+        Changed data are a reason to train again only if the scores decide when to stop.
         """
-        path = "results/testsets/sts.parquet"
-        return path if self.settings(wildcards).early_stopping else self.corpora.ancient(path)
+        files = self.held_out if measure == "held_out" else self.sts2017
+
+        def wanted(wildcards: Wildcards) -> list[str]:
+            paths = files(wildcards) if self.definition(wildcards).choose_by in ("mean", measure) else []
+            decides = self.settings(wildcards).early_stopping
+            return paths if decides else [self.corpora.ancient(path) for path in paths]
+
+        return wanted
 
     def uncounted_modules(self, wildcards: Wildcards) -> list[str]:
-        """Return the module that scores models in training, unless the scores decide when to stop.
+        """Return the modules that score models in training, unless the scores decide when to stop.
 
         Changes of the returned modules are no reason to train again.
         """
         return (
             []
             if self.settings(wildcards).early_stopping
-            else ["paraphrastic_pipeline.evaluation.development"]
+            else ["paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out"]
         )
 
     def about(self, wildcards: Wildcards) -> Json:

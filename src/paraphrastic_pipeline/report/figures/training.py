@@ -38,7 +38,7 @@ def plot_training(history: str | Path, outputs: Sequence[str | Path], *, title: 
         scores = loss.twinx()
         values = [line["development"] for line in scored]
         scores.plot([line["epoch"] for line in scored], values, color=_SCORE, marker="o", markersize=4)
-        scores.set_ylabel("Pearson's r × 100, STS 2017 en-en", color=_SCORE)
+        scores.set_ylabel("score on development data", color=_SCORE)
         scores.spines["top"].set_visible(False)
     megabatch.step(epochs, [line["megabatch"] for line in lines], where="pre", color="0.4")
     megabatch.set_ylabel("M")
@@ -73,7 +73,7 @@ def plot_sweep(table: str | Path, outputs: Sequence[str | Path]) -> None:
     figure, panels = plot_panels(len(models), 3, (3.4, 2.7), (0.4, 0.5))
     for axes, model in zip(panels, models, strict=True):
         _plot_sweep(axes, model, [row for row in rows if row["model"] == model])
-    title = "Pearson's r × 100 on STS 2017 en-en; framed: the run that became the model"
+    title = "Score on development data; framed: the run that became the model"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     save_figure(figure, outputs, name="sweep")
 
@@ -84,16 +84,19 @@ def _plot_sweep(axes: Axes, model: str, rows: Sequence[Mapping[str, str]]) -> No
     scores = np.full((len(dropouts), len(megabatches)), np.nan)
     for row in rows:
         line, column = dropouts.index(float(row["dropout"])), megabatches.index(int(row["megabatch"]))
-        scores[line, column] = float(row["development"])
+        scores[line, column] = float(row["development"] or "nan")
         if row["chosen"]:
             frame = Rectangle((column - 0.48, line - 0.48), 0.96, 0.96, fill=False, ec="#d55e00", lw=2)
             axes.add_patch(frame)
-    low, high = np.nanmin(scores), np.nanmax(scores)
+    known = scores[np.isfinite(scores)]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     # The colour range exceeds the scores: numbers stay legible, and equal scores still have a colour.
     lines, columns = [f"{dropout:g}" for dropout in dropouts], [str(size) for size in megabatches]
     plot_squares(axes, scores, lines, columns, low=low - 1e-9, top=high + 0.6 * (high - low) + 1)
     for (line, column), score in np.ndenumerate(scores):
-        axes.text(column, line, f"{score:.1f}", ha="center", va="center", fontsize=9)
+        axes.text(
+            column, line, "" if np.isnan(score) else f"{score:.1f}", ha="center", va="center", fontsize=9
+        )
     axes.set_xlabel("mega-batch size M")
     axes.set_ylabel("dropout")
     axes.set_title(model, loc="left", fontsize=11)

@@ -62,8 +62,8 @@ class Polish:
 class Evaluation:
     """On what the models are evaluated, and how."""
 
-    sts: str = "sts"
-    """The data set with the STS archive."""
+    sts: str | None = "sts"
+    """The data set with the STS archive; null for none, with which English is not tested on STS."""
     bootstrap_samples: Annotated[int, Range(100, 100000)] = 1000
     """The number of bootstrap resamples for the 95 % intervals."""
     tracks: Annotated[

@@ -29,9 +29,9 @@ _OF_KERNELS: Mapping[str, Any] = {
 
 @section
 class EarlyStopping:
-    """Stops training after `patience` scores in a row on STS 2017 en-en, one every `every` epochs (such as
-    0.5), that are not better than the best, and keeps the parameters of the best. Null trains all epochs and
-    keeps the last parameters.
+    """Stops training after `patience` scores in a row on the development data (`choose_by`), one every
+    `every` epochs (such as 0.5), that are not better than the best, and keeps the parameters of the best.
+    Null trains all epochs and keeps the last parameters.
     """
 
     patience: Annotated[int, Range(1)]
@@ -222,7 +222,7 @@ class Training(Hyperparameters):
 
 @section
 class Sweep:
-    """Every combination of these values is trained, and the best on STS 2017 en-en becomes the model."""
+    """Every combination of these values is trained, and the best by `choose_by` becomes the model."""
 
     dropout: Annotated[list[Annotated[float, Range(0, 0.99)]], Length(1, distinct=True)] = derived(
         original=[0.0, 0.1, 0.3]
