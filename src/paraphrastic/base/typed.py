@@ -58,9 +58,9 @@ def faults(value: Any, kind: Any, key: str = "", *, form: Form = JSON) -> Iterat
     if not fitting:
         yield f"{key}: {_wrong(value, [base for base, _ in options], key, form)}"
         return
-    found = [[*_faults_of(value, base, limits, key, form)] for base, limits in fitting]
+    by_option = [[*_faults_of(value, base, limits, key, form)] for base, limits in fitting]
     # The faults inside a value say more than that the value is not one of several kinds.
-    yield from min(found, key=len)
+    yield from min(by_option, key=len)
 
 
 def _faults_of(value: Any, base: Any, limits: Sequence[Any], key: str, form: Form) -> Iterator[str]:
