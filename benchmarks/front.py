@@ -180,7 +180,7 @@ def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Seq
         result = Path(folder, "sts.json")
         evaluation = Evaluation(system, result, protocol.official, "measured", protocol.bootstrap_samples)
         evaluate_sts(evaluation, protocol.testsets)
-        found = read_json(result)
+        scores = read_json(result)
     speed = None
     if system.stages is not None:
         job = {
@@ -192,7 +192,7 @@ def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Seq
         )
         speed = row["sentences"] / median(row["seconds"])
     measurements = {
-        statistic: {key: found["measurements"][f"{statistic} avg"][key] for key in ("value", "interval")}
+        statistic: {key: scores["measurements"][f"{statistic} avg"][key] for key in ("value", "interval")}
         for statistic in ("pearson", "spearman")
     }
     rate = "speed unknown" if speed is None else f"{speed:,.0f} sentences per second"
@@ -206,7 +206,7 @@ def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Seq
     return {
         "system": system.label,
         "version": version,
-        "missing": found["missing"],
+        "missing": scores["missing"],
         "measurements": measurements,
         "sentences_per_second": speed,
         "megabytes": _megabytes(place),
@@ -221,8 +221,8 @@ def _megabytes(place: Any) -> float | None:
         path = next((place[kind] for kind in kinds if kind in place), None)
     if path is None or not (folder := find_folder(path)).is_dir():
         return None
-    files = (each for each in folder.rglob("*") if each.is_file() and each.suffix in _WEIGHTS)
-    return sum(each.stat().st_size for each in files) / 1e6
+    files = (file for file in folder.rglob("*") if file.is_file() and file.suffix in _WEIGHTS)
+    return sum(file.stat().st_size for file in files) / 1e6
 
 
 def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -288,7 +288,7 @@ def _printed(key: str, value: Any) -> Any:
 
 def _published(files: Sequence[str | Path]) -> list[Json]:
     """Rows of published systems: a system's figures of several files stand in one row."""
-    found: dict[str, Json] = {}
+    rows: dict[str, Json] = {}
     for path in files:
         for row in read_csv(path):
             column = "sts_spearman" if "spearman" in Path(path).stem else "sts"
@@ -297,8 +297,8 @@ def _published(files: Sequence[str | Path]) -> list[Json]:
                 figures = {column: row["avg"], "note": f"{row['paper']}, {row['table']}"}
             if figures:
                 entry = {"system": row["system"], "source": "published", "front": ""}
-                found.setdefault(row["system"], entry).update(figures)
-    return [row for row in found.values() if row.keys() & {"sts", "sts_spearman", "megabytes"}]
+                rows.setdefault(row["system"], entry).update(figures)
+    return [row for row in rows.values() if row.keys() & {"sts", "sts_spearman", "megabytes"}]
 
 
 if __name__ == "__main__":

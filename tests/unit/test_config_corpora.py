@@ -1,5 +1,6 @@
 """Test the names, versions and faults of mined corpora and of corpora that are given by their paths."""
 
+import json
 import os
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from configurations import DEFAULT, REGISTRY, ROOT, changed, checked, configured
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.check import check_config, complete_config
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import named_datasets
@@ -44,6 +45,13 @@ def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
         ("3", "1"),
         f"sha256:{digest}",
     )
+
+
+def test_descriptions_of_a_file_that_mean_the_same_become_the_same(mine: Path) -> None:
+    plain = changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz", "columns": [3, 1]}])
+    other = changed("definitions.de.corpora", [{"columns": [3.0, 1.0], "path": "My-Data.v2.tsv.gz"}])
+    assert json.dumps(complete_config(other)) == json.dumps(complete_config(plain))
+    assert configured(other).definitions["de"].files["my_data_v2"].columns == ["3", "1"]
 
 
 def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:

@@ -46,10 +46,10 @@ def _has_user(text: str) -> bool:
     A password that contains a slash looks like a port, and the rest of it like a path. If the first name is
     no host of several names, an @ of a real path has to be written as %40.
     """
-    found = _ADDRESS.match(text.strip())
-    if not found or found[1].lower() == "file":
+    address = _ADDRESS.match(text.strip())
+    if not address or address[1].lower() == "file":
         return False
-    before, path, rest = unquote(found[2]), found[3], found[4]
+    before, path, rest = unquote(address[2]), address[3], address[4]
     host, colon, port = before.rpartition(":")
     if "@" in before or not colon or host.startswith("["):
         return "@" in before

@@ -16,11 +16,11 @@ def choose_device(asked: Device, *, key: str) -> Literal["cpu", "cuda"]:
     """
     import torch
 
-    found = torch.cuda.is_available()
-    if asked == "cuda" and not found:
+    has_gpu = torch.cuda.is_available()
+    if asked == "cuda" and not has_gpu:
         cause = "finds no GPU" if torch.version.cuda else "was built without CUDA"
         raise InputError(f"{key}: cuda is asked for, but torch {torch.__version__} {cause}")
-    return "cuda" if asked != "cpu" and found else "cpu"
+    return "cuda" if asked != "cpu" and has_gpu else "cpu"
 
 
 def choose_precision(asked: Precision, device: str) -> Precision:

@@ -53,7 +53,7 @@ def spelled_out(text: str) -> str:
 
     Newlines stay.
     """
-    return hide_secrets(_CONTROL.sub(lambda found: repr(found[0])[1:-1], text))
+    return hide_secrets(_CONTROL.sub(lambda match: repr(match[0])[1:-1], text))
 
 
 def on_one_line(words: object) -> str:

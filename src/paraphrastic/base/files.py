@@ -238,8 +238,8 @@ def parse_json(text: str | bytes) -> Any:
         raise _too_deep() from None
     level = [value] if isinstance(value, list | dict) else []
     for _ in range(MOST_LEVELS):
-        lists = (each.values() if isinstance(each, dict) else each for each in level)
-        if not (level := [each for values in lists for each in values if isinstance(each, list | dict)]):
+        lists = (container.values() if isinstance(container, dict) else container for container in level)
+        if not (level := [item for values in lists for item in values if isinstance(item, list | dict)]):
             return value
     raise _too_deep()
 

@@ -94,7 +94,9 @@ class Also:
 
 def is_name(text: str) -> bool:
     """Whether a text is short, on one line and without control characters, as names are."""
-    return 0 < len(text) <= 1000 and not any(category(each) in ("Cc", "Cs", "Zl", "Zp") for each in text)
+    return 0 < len(text) <= 1000 and not any(
+        category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text
+    )
 
 
 Name = Annotated[str, Text("a name on one line", is_name)]

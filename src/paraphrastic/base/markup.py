@@ -33,7 +33,7 @@ _LATEX = str.maketrans(
 def markdown(text: str) -> str:
     """`text` as part of a line of Markdown, or as the cell of a table."""
     escaped = _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
-    return _HTML.sub(lambda found: _ENTITIES[found[0]], escaped)
+    return _HTML.sub(lambda match: _ENTITIES[match[0]], escaped)
 
 
 def markdown_paragraph(text: str) -> str:

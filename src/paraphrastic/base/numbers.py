@@ -36,8 +36,8 @@ def read_number(text: str) -> float:
 
 def with_point(text: str) -> str | None:
     """A number with a decimal comma, such as 0,9, written with a point; None for any other text."""
-    found = _WITH_COMMA.fullmatch(text)
-    return f"{found[1]}{found[2] or 0}.{found[3]}" if found else None
+    match = _WITH_COMMA.fullmatch(text)
+    return f"{match[1]}{match[2] or 0}.{match[3]}" if match else None
 
 
 def read_count(text: str) -> int:

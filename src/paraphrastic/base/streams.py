@@ -43,10 +43,10 @@ def is_stream(path: str | Path) -> bool:
 
 def stream_output(path: str | Path) -> BinaryIO:
     """Open a stream for writing after what is already there; an `OSError` if that is impossible."""
-    own = own_descriptor(path)
+    descriptor = own_descriptor(path)
     try:
         # A descriptor that is opened anew begins at the start of its file.
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND) if own is None else os.dup(own)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND) if descriptor is None else os.dup(descriptor)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
     return os.fdopen(handle, "wb")
@@ -58,11 +58,11 @@ def own_descriptor(path: str | Path) -> int | None:
     Raises:
         InputError: it is a standard stream that was closed when the program began.
     """
-    found = _descriptor(Path(path))
-    if found is None or not any(map(found.is_relative_to, (os.path.realpath("/proc/self"), "/dev/fd"))):
+    name = _descriptor(Path(path))
+    if name is None or not any(map(name.is_relative_to, (os.path.realpath("/proc/self"), "/dev/fd"))):
         return None
-    _require_open(int(found.name))
-    return int(found.name)
+    _require_open(int(name.name))
+    return int(name.name)
 
 
 def _descriptor(path: Path) -> Path | None:

@@ -123,11 +123,11 @@ def _any_unusual(text: str) -> bool:
 @functools.cache
 def _first_bytes() -> bytes:
     """For each byte, 1 if a character that `visible` changes can begin with it in UTF-8, and otherwise 0."""
-    found = bytearray(256)
+    begins = bytearray(256)
     for first, last in (*SEPARATORS, *INVISIBLE):
         for point in range(first, last + 1):
-            found[chr(point).encode()[0]] = 1
-    return bytes(found)
+            begins[chr(point).encode()[0]] = 1
+    return bytes(begins)
 
 
 @functools.cache
@@ -135,10 +135,10 @@ def unusual_points() -> Any:
     """Which code points `visible` changes, bool [0x110000]."""
     import numpy as np
 
-    found = np.zeros(sys.maxunicode + 1, np.bool_)
+    unusual = np.zeros(sys.maxunicode + 1, np.bool_)
     for first, last in (*SEPARATORS, *INVISIBLE):
-        found[first : last + 1] = True
-    return found
+        unusual[first : last + 1] = True
+    return unusual
 
 
 @functools.cache

@@ -36,7 +36,7 @@ def cleaning(form: str) -> list[tuple[str, str]]:
 @functools.cache
 def final_sigma() -> str:
     """An expression of tokenizers for a Σ that `str.lower` writes as ς, as their lower-casing never does."""
-    cased = {each for each in CHARACTERS if (each + "Σ").lower()[-1] == "ς"}
-    ignored = {each for each in CHARACTERS if (f"A{each}Σ").lower()[-1] == "ς"} - cased
+    cased = {character for character in CHARACTERS if (character + "Σ").lower()[-1] == "ς"}
+    ignored = {character for character in CHARACTERS if (f"A{character}Σ").lower()[-1] == "ς"} - cased
     before, between = any_of(cased), any_of(ignored)
     return f"{before}{between}*+\\KΣ(?!{between}*+{before})"

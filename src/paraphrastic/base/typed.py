@@ -53,23 +53,14 @@ def faults(value: Any, kind: Any, key: str = "", *, form: Form = JSON) -> Iterat
         key: the key of the value, as `training.epochs`.
         form: how the value was written.
     """
-    options = [parts_of(each) for each in _options(kind)]
+    options = [parts_of(option) for option in options_of(kind)]
     fitting = [(base, limits) for base, limits in options if _is_of(value, base, form)]
     if not fitting:
         yield f"{key}: {_wrong(value, [base for base, _ in options], key, form)}"
         return
-    found = [[*_faults_of(value, base, limits, key, form)] for base, limits in fitting]
+    by_option = [[*_faults_of(value, base, limits, key, form)] for base, limits in fitting]
     # The faults inside a value say more than that the value is not one of several kinds.
-    yield from min(found, key=len)
-
-
-def _options(kind: Any) -> list[Any]:
-    """The kinds of which a value has to be one."""
-    base, limits = parts_of(kind)
-    others = [limit.section for limit in limits if isinstance(limit, Also)]
-    if get_origin(base) in (Union, UnionType):
-        return [option for each in get_args(base) for option in _options(each)]
-    return [kind, *others]
+    yield from min(by_option, key=len)
 
 
 def _faults_of(value: Any, base: Any, limits: Sequence[Any], key: str, form: Form) -> Iterator[str]:
@@ -182,6 +173,14 @@ def hints_of(kind: Any) -> dict[str, Any]:
     """The types of the fields of a dataclass, with their limits."""
     fields = {field.name for field in dataclasses.fields(kind)}
     return {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in fields}
+
+
+def options_of(kind: Any) -> list[Any]:
+    """The descriptions of which a value has to fit one, each with its limits."""
+    base, limits = parts_of(kind)
+    if get_origin(base) in (Union, UnionType):
+        return [option for member in get_args(base) for option in options_of(member)]
+    return [kind, *(limit.section for limit in limits if isinstance(limit, Also))]
 
 
 def parts_of(kind: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -30,8 +30,8 @@ def command(help: str, description: str, example: str, *arguments: Argument) -> 
                 name, description=description, epilog=example,
                 formatter_class=argparse.RawDescriptionHelpFormatter,
             )  # fmt: skip
-            for each in arguments:
-                each(parser)
+            for add_argument in arguments:
+                add_argument(parser)
             parser.set_defaults(run=run)
             return name, help
 
@@ -69,9 +69,9 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
     """Arguments under a title of their own."""
 
     def add(parser: argparse.ArgumentParser) -> None:
-        own = parser.add_argument_group(title, description)
-        for each in arguments:
-            each(own)  # type: ignore[arg-type]
+        titled = parser.add_argument_group(title, description)
+        for add_argument in arguments:
+            add_argument(titled)  # type: ignore[arg-type]
 
     return add
 

@@ -75,9 +75,9 @@ def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> N
     from paraphrastic.model.embed_files import read_sentences
     from paraphrastic.model.folder import choose_folder, open_folder
 
-    own = read_sentences(sentences) if sentences else None
+    searched = read_sentences(sentences) if sentences else None
     with cli.needing("export"):
-        size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=own, dtype=dtype)
+        size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=searched, dtype=dtype)
     # The page itself may go to standard output.
     cli.note(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
@@ -147,7 +147,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
             score = stack.enter_context(_scorer(sts)) if sts else None
             original = Original(opened, folder, score)
         stack.enter_context(cli.needing(_EXTRAS[format]))
-        found = export_model(
+        exported = export_model(
             smaller,
             format,
             Path(output),
@@ -155,7 +155,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
             card=card,
             original=original,
         )
-    for what, result in [*found.parity.table(), *found.costs]:
+    for what, result in [*exported.parity.table(), *exported.costs]:
         cli.say(f"{what}: {result}")
 
 

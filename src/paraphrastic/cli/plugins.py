@@ -15,5 +15,7 @@ def plugins() -> tuple[ModuleType, ...]:
     help of `paraphrastic`, and `sts_scorer`, which opens test sets and yields a function that scores a model.
     """
     # `pkgutil.iter_modules` would look into all packages, which takes longer than the rest of the help.
-    names = {found.parent.name for folder in sys.path for found in Path(folder).glob("paraphrastic_*/cli")}
+    names = {
+        command.parent.name for folder in sys.path for command in Path(folder).glob("paraphrastic_*/cli")
+    }
     return tuple(import_module(f"{name}.cli") for name in sorted(names))

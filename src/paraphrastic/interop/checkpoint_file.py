@@ -155,10 +155,10 @@ class Checkpoint:
     def training(self) -> dict[str, Any]:
         """Return the settings of the training and the epoch after which the checkpoint was saved."""
         settings = {ours: self.args.get(name) for name, ours in _SETTINGS.items()}
-        found = {"epochs": self.content.get("epoch"), **settings}
+        entries = {"epochs": self.content.get("epoch"), **settings}
         return {
             key: value
-            for key, value in found.items()
+            for key, value in entries.items()
             if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
         }
 
@@ -183,9 +183,9 @@ class Checkpoint:
                 raise self._fault(f"vocab{own_table}: {shown(piece)} has half of a surrogate pair")
             if type(row) is not int or not 0 <= row < len(vocab):
                 is_short = isinstance(row, float | str) or (isinstance(row, int) and abs(row) <= _LARGEST)
-                found = shown(row) if is_short else f"a {type(row).__name__}"
+                value = shown(row) if is_short else f"a {type(row).__name__}"
                 where = f"vocab{own_table}: the row of {shown(piece)}"
-                raise self._fault(f"{where} is {found}, but there are {len(vocab)} rows")
+                raise self._fault(f"{where} is {value}, but there are {len(vocab)} rows")
         dimension = self._argument("dim", None)
         width = self._shape(name, 2)[1] if dimension is None else dimension
         why = f"vocab{own_table} has {len(vocab)} pieces and args.dim is {shown(dimension)}"
@@ -193,13 +193,13 @@ class Checkpoint:
         lstm = dict(self._lstm(own_lstm, weights.shape[1])) if self._recurrent else {}
         return Side(language, vocab, weights, lstm)
 
-    def _lstm(self, own: str, inputs: int) -> Iterator[tuple[str, Float32]]:
+    def _lstm(self, suffix: str, inputs: int) -> Iterator[tuple[str, Float32]]:
         for number, direction in enumerate(_DIRECTIONS):
-            width = self._width(f"lstm{own}.weight_hh_l0{direction}")
+            width = self._width(f"lstm{suffix}.weight_hh_l0{direction}")
             shapes = {"weight_ih": (inputs,), "weight_hh": (width,), "bias_ih": (), "bias_hh": ()}
             why = f"its input has {inputs} dimensions and its state {width}"
             w, u, first, second = (
-                self._tensor(f"lstm{own}.{name}_l0{direction}", (4 * width, *shape), why)
+                self._tensor(f"lstm{suffix}.{name}_l0{direction}", (4 * width, *shape), why)
                 for name, shape in shapes.items()
             )
             name = f"0.lstm.directions.{number}"
@@ -212,8 +212,8 @@ class Checkpoint:
 
     def _tensor(self, name: str, shape: tuple[int, ...], why: str) -> Float32:
         """The numbers of a tensor, which must have this shape; `why` says what asks for it."""
-        if (found := self._shape(name, len(shape))) != shape:
-            raise self._fault(f"{name} is {' × '.join(map(str, found))}, but {why}")
+        if (actual := self._shape(name, len(shape))) != shape:
+            raise self._fault(f"{name} is {' × '.join(map(str, actual))}, but {why}")
         array: Float32 = self.state[name].detach().resolve_neg().float().numpy()
         require_numbers(array, f"{self.path}: {name}")
         return array

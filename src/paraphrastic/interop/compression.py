@@ -71,7 +71,7 @@ def reduce_model(model: AverageEncoder, reduction: Reduction, corpus: Iterable[s
         InputError: the corpus has no sentence or fewer sentences than dimensions, or more dimensions are
             asked for than the model has.
     """
-    own = model
+    original = model
     sentences = list(corpus) if reduction.needs_corpus else []
     if reduction.needs_corpus and not sentences:
         raise InputError("the corpus contains no sentence, so the model cannot be made smaller")
@@ -86,7 +86,7 @@ def reduce_model(model: AverageEncoder, reduction: Reduction, corpus: Iterable[s
             directions = principal_directions(model, sentences, reduction.dimension)
         table, unknown = _as_floats(model) @ directions, model.unknown @ directions
         model = _changed(model, embeddings=table, unknown=unknown, weights=None)
-    dtype = reduction.dtype or own.dtype
+    dtype = reduction.dtype or original.dtype
     model = with_dtype(model, dtype)
     return _changed(model, config={**model.config, "reduction": {**asdict(reduction), "dtype": dtype}})
 
@@ -121,15 +121,15 @@ def prune(model: AverageEncoder, sentences: Sequence[str]) -> AverageEncoder:
     if model.unit != "subword":
         raise InputError("only a model of subwords can do without some of its pieces")
     proto = read_model_proto(model.processor.serialized_model_proto())
-    found = np.zeros(len(proto.pieces), np.bool_)
+    needed = np.zeros(len(proto.pieces), np.bool_)
     for start in range(0, len(sentences), _BLOCK):
         # Pieces that training did not meet stay, too: without one, a word would be cut in another way.
         for ids in model.processor.encode(model.spelled(sentences[start : start + _BLOCK]), out_type=int):
-            found[ids] = True
+            needed[ids] = True
     for number, piece in enumerate(proto.pieces):
         if piece.type != piece.NORMAL or len(piece.piece.removeprefix("▁")) <= 1:
-            found[number] = True
-    kept = np.flatnonzero(found)
+            needed[number] = True
+    kept = np.flatnonzero(needed)
     pieces = [proto.pieces[number] for number in kept]
     proto.ClearField("pieces")
     proto.pieces.extend(pieces)
@@ -220,9 +220,9 @@ class Original:
 
 def size_rows(before: AverageEncoder, after: AverageEncoder) -> list[tuple[str, str]]:
     """Return what was reduced in a model, for a person to read."""
-    way = {"pca": "the directions in which a corpus's vectors are longest", "truncate": "the first"}
+    directions = {"pca": "the directions in which a corpus's vectors are longest", "truncate": "the first"}
     rows = [
-        ("dimensions", f"{after.dim:,} of {before.dim:,}: {way[after.config['reduction']['method']]}"),
+        ("dimensions", f"{after.dim:,} of {before.dim:,}: {directions[after.config['reduction']['method']]}"),
         ("pieces", f"{len(after.embeddings):,} of {len(before.embeddings):,}: those that a corpus needs"),
         ("numbers", f"{after.dtype} instead of {before.dtype}"),
     ]
@@ -246,12 +246,12 @@ def cost_table(
     """
     points = "not measured; give the test sets with --sts"
     if original.score is not None:
-        before, after = (original.score(each) for each in (original.model, model))
+        before, after = (original.score(scored) for scored in (original.model, model))
         change = "lost" if after <= before else "gained"
         points = f"{after:.2f} instead of {before:.2f}: {abs(before - after):.2f} points {change}"
     sizes = [
-        sum(path.stat().st_size for path in each.rglob("*") if path.is_file())
-        for each in (folder, original.folder)
+        sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+        for source in (folder, original.folder)
     ]
     speed, times = _speed(original.model, model, sentences)
     return [

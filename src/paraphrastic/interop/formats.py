@@ -82,7 +82,7 @@ def tokens(folder: Path) -> Callable[[list[str]], list[list[int]]]:
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
 
     def cut(sentences: list[str]) -> list[list[int]]:
-        return [each.ids for each in tokenizer.encode_batch_fast(sentences, add_special_tokens=False)]
+        return [encoding.ids for encoding in tokenizer.encode_batch_fast(sentences, add_special_tokens=False)]
 
     return cut
 
@@ -218,20 +218,20 @@ def in_glove(model: AverageEncoder, folder: Path) -> Other:
 
     def pieces(sentences: list[str]) -> list[list[str]]:
         cut = processor.encode(model.spelled(sentences), out_type=str)
-        return [[p if p in vectors or not lowercase else p.lower() for p in each] for each in cut]
+        return [[p if p in vectors or not lowercase else p.lower() for p in words] for words in cut]
 
     def cut(sentences: list[str]) -> list[list[int]]:
         unknown = processor.unk_id()
         return [
-            [processor.piece_to_id(piece) if piece in vectors else unknown for piece in each]
-            for each in pieces(sentences)
+            [processor.piece_to_id(piece) if piece in vectors else unknown for piece in sentence]
+            for sentence in pieces(sentences)
         ]
 
     def embed(sentences: list[str]) -> Float32:
         means = np.zeros((len(sentences), model.dim), np.float32)
-        for row, each in enumerate(pieces(sentences)):
-            if each:
-                known = [vectors[piece] for piece in each if piece in vectors] or [vectors[UNKNOWN_WORD]]
+        for row, cut in enumerate(pieces(sentences)):
+            if cut:
+                known = [vectors[piece] for piece in cut if piece in vectors] or [vectors[UNKNOWN_WORD]]
                 means[row] = np.mean(known, axis=0, dtype=np.float64)
         return means
 

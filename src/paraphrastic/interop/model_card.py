@@ -102,17 +102,19 @@ def _read_matter(text: str, model: str) -> dict[str, Any]:
 
 def parts(card: str) -> tuple[str, list[tuple[str, str]]]:
     """Return a card's front matter and its sections' titles and texts, with headings one level lower."""
-    found = re.match(r"---\n(.*?)^---\n", card, re.DOTALL | re.MULTILINE)
+    header = re.match(r"---\n(.*?)^---\n", card, re.DOTALL | re.MULTILINE)
     sections: list[tuple[str, list[str]]] = []
     in_code = False
-    for line in card[found.end() if found else 0 :].splitlines():
+    for line in card[header.end() if header else 0 :].splitlines():
         in_code ^= line.startswith("```")
         is_heading = not in_code and re.match("#+ ", line)
         if is_heading and line.startswith("## "):
             sections.append((line.removeprefix("## ").strip(), []))
         if sections:
             sections[-1][1].append(f"#{line}" if is_heading else line)
-    return found[1] if found else "", [(title, "\n".join(lines).rstrip() + "\n") for title, lines in sections]
+    return header[1] if header else "", [
+        (title, "\n".join(lines).rstrip() + "\n") for title, lines in sections
+    ]
 
 
 def rendered(

@@ -117,26 +117,26 @@ def preparation(config: Mapping[str, Any]) -> list[Normalizer]:
     Args:
         config: content of `config.json`, with `folding`, `lowercase` and `unit`.
     """
-    found = [replace(pattern, other) for pattern, other in cleaning(TOKENIZERS)]
+    steps = [replace(pattern, other) for pattern, other in cleaning(TOKENIZERS)]
     if config["folding"]:
-        found += _folding(config["folding"])
+        steps += _folding(config["folding"])
     if config["lowercase"]:
         # Even if no piece has a sigma, its bytes may have pieces.
-        found.append(replace(final_sigma(), "ς"))
+        steps.append(replace(final_sigma(), "ς"))
         # Letters that are newer than one library's Unicode may differ; hardly any text has them.
-        found.append({"type": "Lowercase"})
+        steps.append({"type": "Lowercase"})
     if config.get("unit", "subword") == "word":
         # Punctuation marks and symbols, as `units.spell` defines them.
         marks = [character for character in CHARACTERS if unicodedata.category(character)[0] in "PS"]
         mark, inside = any_of(marks), any_of({" ", *marks}, negated=True)
-        found += [
+        steps += [
             replace(f"{any_of(_spaces())}+", " "),
             replace("\\A | \\z", ""),
             # Marks at the end of a word become a word of marks, which is then split into single marks.
             replace(f"(?<={inside})(?={mark}++(?: |\\z))", " "),
             replace(f"(?:(?<= )|\\G){mark}\\K(?=[^ ])", " "),
         ]
-    return found
+    return steps
 
 
 def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
@@ -148,8 +148,8 @@ def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
             by_result.setdefault(result, set()).add(letter)
     if any(folded[letter] != letter for result in by_result for letter in result):
         raise InputError(f"folding {dict(folding)}: the result for a letter would be folded again")
-    found = [replace(any_of(same), result) for result, same in by_result.items()]
-    return [{"type": "NFC"}, *found] if found else []
+    replacements = [replace(any_of(same), result) for result, same in by_result.items()]
+    return [{"type": "NFC"}, *replacements] if replacements else []
 
 
 def replace(pattern: str, content: str) -> Normalizer:
@@ -235,10 +235,10 @@ def _sequences(blob: bytes) -> tuple[str, str]:
         for character in text:
             branch = branch.setdefault(character, {})
         branch[""] = {}
-    found = _branches(tree), any_of(joins - _STAND_INS)
-    if max(map(len, found)) > _LONGEST_EXPRESSION:
+    expressions = _branches(tree), any_of(joins - _STAND_INS)
+    if max(map(len, expressions)) > _LONGEST_EXPRESSION:
         raise InputError("its sentencepiece model's map of characters is too large for a regular expression")
-    return found
+    return expressions
 
 
 def _branches(tree: Tree) -> str:

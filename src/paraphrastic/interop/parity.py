@@ -139,43 +139,43 @@ def compare(model: SentenceEncoder, other: Other, sentences: Iterable[str]) -> P
     neither are those of unknown pieces that have a vector only here; both are counted. Sentences without text
     are zero here; in another library, a Transformer may have a vector for them.
     """
-    found = Parity(other.tolerance)
+    parity = Parity(other.tolerance)
     remaining = iter(sentences)
     while block := list(islice(remaining, _BLOCK)):
-        left_out = _compare_pieces(model, other, block, found)
+        left_out = _compare_pieces(model, other, block, parity)
         ours, theirs = model.embed_raw_text(block), np.asarray(other.embed(block), np.float32)
         if theirs.shape != ours.shape:
             raise InputError(f"its vectors are {theirs.shape}, but those of the model {ours.shape}")
-        _compare_vectors(ours, theirs, left_out, found)
-        found.sentences += len(block)
-    return found
+        _compare_vectors(ours, theirs, left_out, parity)
+        parity.sentences += len(block)
+    return parity
 
 
-def _compare_pieces(model: SentenceEncoder, other: Other, block: list[str], found: Parity) -> list[int]:
+def _compare_pieces(model: SentenceEncoder, other: Other, block: list[str], parity: Parity) -> list[int]:
     """Compare pieces and return the places of sentences whose vectors are not to be compared."""
     left_out = []
     ours = model.tokenize(block)
-    for place, (text, own, pieces) in enumerate(zip(block, ours.lists(), other.cut(block), strict=True)):
-        line = found.sentences + place + 1
+    for place, (text, ids, pieces) in enumerate(zip(block, ours.lists(), other.cut(block), strict=True)):
+        line = parity.sentences + place + 1
         average = model if isinstance(model, AverageEncoder) else None
         known = [piece for piece in pieces if average.known[piece]] if average else pieces
-        if known == own:
-            found.identical += 1
-        elif Counter(known) == Counter(own):
-            found.reordered.append(line)
+        if known == ids:
+            parity.identical += 1
+        elif Counter(known) == Counter(ids):
+            parity.reordered.append(line)
         elif average and _is_tie(average, text, pieces):
-            found.ties.append(line)
+            parity.ties.append(line)
             left_out.append(place)
         else:
-            found.different.append(line)
+            parity.different.append(line)
             if model.config["segmentation"].get("zh", "none") != "none" and is_chinese(text):
-                found.segmented.append(line)
+                parity.segmented.append(line)
         if not ours.has_text[place]:
-            found.empty.append(line)
+            parity.empty.append(line)
             if not average:
                 left_out.append(place)
-        if not own and ours.has_text[place] and not other.unknown:
-            found.unknown.append(line)
+        if not ids and ours.has_text[place] and not other.unknown:
+            parity.unknown.append(line)
             left_out.append(place)
     return left_out
 
@@ -186,10 +186,12 @@ def _is_tie(model: AverageEncoder, text: str, pieces: Sequence[int]) -> bool:
     All bytes have the same score, so the scores alone would not tell one character from another.
     """
     processor, unknown = model.processor, model.processor.unk_id()
-    (own,) = processor.encode(model.spelled([text]))
-    scores = [sum(processor.get_score([piece for piece in way if piece != unknown])) for way in (own, pieces)]
-    lost = len(own) * float(np.finfo(np.float32).eps) * max(map(abs, scores))
-    return abs(scores[0] - scores[1]) <= lost and _spelling(processor, own) == _spelling(processor, pieces)
+    (ours,) = processor.encode(model.spelled([text]))
+    scores = [
+        sum(processor.get_score([piece for piece in cut if piece != unknown])) for cut in (ours, pieces)
+    ]
+    lost = len(ours) * float(np.finfo(np.float32).eps) * max(map(abs, scores))
+    return abs(scores[0] - scores[1]) <= lost and _spelling(processor, ours) == _spelling(processor, pieces)
 
 
 def _spelling(processor: SentencePieceProcessor, pieces: Sequence[int]) -> bytes:
@@ -206,15 +208,15 @@ def _spelling(processor: SentencePieceProcessor, pieces: Sequence[int]) -> bytes
     return b"".join(parts)
 
 
-def _compare_vectors(ours: Float32, theirs: Float32, left_out: Sequence[int], found: Parity) -> None:
+def _compare_vectors(ours: Float32, theirs: Float32, left_out: Sequence[int], parity: Parity) -> None:
     compared = np.ones(len(ours), np.bool_)
     compared[left_out] = False
     # A vector that is not finite in the other library counts as different.
     distances = np.nan_to_num(np.linalg.norm(_unit(ours) - _unit(theirs), axis=1), nan=np.inf)
-    found.vectors += int((compared & ours.any(axis=1)).sum())
-    found.largest = max([found.largest, *distances[compared].tolist()])
-    places = np.flatnonzero(compared & (distances > found.tolerance))
-    found.apart += (places + found.sentences + 1).tolist()
+    parity.vectors += int((compared & ours.any(axis=1)).sum())
+    parity.largest = max([parity.largest, *distances[compared].tolist()])
+    places = np.flatnonzero(compared & (distances > parity.tolerance))
+    parity.apart += (places + parity.sentences + 1).tolist()
 
 
 def _unit(vectors: Float32) -> Float64:
@@ -222,8 +224,8 @@ def _unit(vectors: Float32) -> Float64:
     exact = vectors.astype(np.float64)
     lengths = np.linalg.norm(exact, axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        found: Float64 = exact / np.where(lengths == 0, 1, lengths)
-    return found
+        unit: Float64 = exact / np.where(lengths == 0, 1, lengths)
+    return unit
 
 
 def _counted(lines: Collection[int]) -> str:

@@ -95,8 +95,8 @@ class AverageEncoder(PieceEncoder):
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """The content of `model.safetensors`, by name."""
         embeddings = pack(self.embeddings, self.bits) if self.bits else self.embeddings
-        own = {"embeddings": embeddings, "known": self.known, "unknown": self.unknown}
-        return own if self.weights is None else {**own, "weights": self.weights}
+        tensors = {"embeddings": embeddings, "known": self.known, "unknown": self.unknown}
+        return tensors if self.weights is None else {**tensors, "weights": self.weights}
 
     def spelled(self, sentences: Sequence[str], *, language: str | None = None) -> list[str]:
         """Raw sentences in the form in which sentencepiece receives them."""
@@ -113,10 +113,10 @@ class AverageEncoder(PieceEncoder):
 def pack(codes: Int8, bits: int) -> UInt8:
     """Pack odd numbers, [n, d], into bytes, [n, d · bits / 8]."""
     numbers = ((codes.astype(np.int16) + (1 << bits) - 1) >> 1).astype(np.uint8)
-    each = 8 // bits
-    packed = np.zeros((len(codes), codes.shape[1] // each), np.uint8)
-    for place in range(each):
-        packed |= numbers[:, place::each] << (place * bits)
+    per_byte = 8 // bits
+    packed = np.zeros((len(codes), codes.shape[1] // per_byte), np.uint8)
+    for place in range(per_byte):
+        packed |= numbers[:, place::per_byte] << (place * bits)
     return packed
 
 
@@ -130,7 +130,7 @@ def unpack(packed: UInt8, dim: int) -> tuple[Int8, int]:
     if rest or bits not in (2, 4):
         raise InputError(f"rows of {packed.shape[1]} bytes are not {dim} entries of 2 or 4 bits")
     codes = np.empty((len(packed), dim), np.int8)
-    each, mask = 8 // bits, (1 << bits) - 1
-    for place in range(each):
-        codes[:, place::each] = 2 * ((packed >> (place * bits)) & mask).astype(np.int8) - mask
+    per_byte, mask = 8 // bits, (1 << bits) - 1
+    for place in range(per_byte):
+        codes[:, place::per_byte] = 2 * ((packed >> (place * bits)) & mask).astype(np.int8) - mask
     return codes, bits

@@ -90,8 +90,8 @@ class CompositeEncoder(PieceEncoder):
         tensor = self._tensors[name]
         self._used.add(name)
         if tensor.dtype != dtype or tensor.ndim != axes or 0 in tensor.shape:
-            found = f"{tensor.dtype} {tensor.shape}"
-            raise InputError(f"{WEIGHTS}: {name} is {found}; {np.dtype(dtype)} with {axes} axes is needed")
+            actual = f"{tensor.dtype} {tensor.shape}"
+            raise InputError(f"{WEIGHTS}: {name} is {actual}; {np.dtype(dtype)} with {axes} axes is needed")
         return tensor
 
     def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
@@ -129,9 +129,9 @@ class CompositeEncoder(PieceEncoder):
             if not part.recurrent:
                 yield _AveragePart(table, part)
                 continue
-            own = language if self.architecture.languages == "separate" else None
+            suffix = language if self.architecture.languages == "separate" else None
             weights = {
-                name: self._tensor(tensor_name(f"{number}.lstm.{name}", own), np.float32, axes)
+                name: self._tensor(tensor_name(f"{number}.lstm.{name}", suffix), np.float32, axes)
                 for name, axes in _lstm_weights(part)
             }
             yield _RecurrentPart(table, part, weights)
@@ -181,9 +181,9 @@ class CompositeEncoder(PieceEncoder):
 
 def _lstm_weights(part: Part) -> Iterator[tuple[str, int]]:
     """The name and the number of axes of each weight of an LSTM."""
-    own = {"w": 2, "u": 2, "bias": 1, **({"peepholes": 2} if part.peepholes else {})}
+    axes_of = {"w": 2, "u": 2, "bias": 1, **({"peepholes": 2} if part.peepholes else {})}
     for direction in range(2 if part.kind == "bilstm" else 1):
-        yield from ((f"directions.{direction}.{name}", axes) for name, axes in own.items())
+        yield from ((f"directions.{direction}.{name}", axes) for name, axes in axes_of.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class _Tokens:
     def lists(self) -> list[list[int]]:
         """The pieces of each sentence, one unit after the other."""
         by_unit = zip(*(pieces.lists() for pieces in self.units.values()), strict=True)
-        return [[piece for own in of_units for piece in (*own, _END_OF_UNIT)] for of_units in by_unit]
+        return [[piece for pieces in of_units for piece in (*pieces, _END_OF_UNIT)] for of_units in by_unit]
 
 
 class _AveragePart:
@@ -265,9 +265,9 @@ class _RecurrentPart(_AveragePart):
         try:
             with torch.no_grad():
                 for start in range(0, len(order), _LSTM_SENTENCES):
-                    own = order[start : start + _LSTM_SENTENCES]
-                    tokens = np.concatenate([rows[starts[i] : starts[i] + counts[i]] for i in own])
-                    vectors[own] = self._lstm(torch.from_numpy(self.table[tokens]), counts[own]).numpy()
+                    chosen = order[start : start + _LSTM_SENTENCES]
+                    tokens = np.concatenate([rows[starts[i] : starts[i] + counts[i]] for i in chosen])
+                    vectors[chosen] = self._lstm(torch.from_numpy(self.table[tokens]), counts[chosen]).numpy()
         finally:
             torch.set_num_threads(before)
         return vectors

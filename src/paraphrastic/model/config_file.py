@@ -91,8 +91,8 @@ class ModelConfig:
 
 def kind_of(path: Path) -> str | None:
     """The kind of model that a `config.json` describes; None if there is no such file, or it is not ours."""
-    found = _content(path) if path.is_file() else None
-    kind = found.get("encoder") if isinstance(found, dict) else None
+    content = _content(path) if path.is_file() else None
+    kind = content.get("encoder") if isinstance(content, dict) else None
     return kind if isinstance(kind, str) and kind in NEEDED else None
 
 
@@ -120,10 +120,10 @@ def check_config(config: Mapping[str, Any], place: str) -> dict[str, Any]:
     """A configuration with the defaults of missing keys; a wrong value is an `InputError`."""
     for fault in chain(faults(config, ModelConfig), unwritable(config)):
         raise InputError(f"{place}: {fault}")
-    found = completed(config, ModelConfig)
-    for fault in _faults_together(found):
+    complete = completed(config, ModelConfig)
+    for fault in _faults_together(complete):
         raise InputError(f"{place}: {fault}")
-    return found
+    return complete
 
 
 def _faults_together(config: Mapping[str, Any]) -> Iterator[str]:

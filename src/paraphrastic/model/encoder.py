@@ -216,6 +216,6 @@ def _check_strings(sentences: Sequence[Any], place: str) -> None:
 
 def cosines(first: Float32, second: Float32) -> Float64:
     """Cosine of row i of one matrix with row i of the other, [n]; 0 if a row is zero."""
-    found = np.empty(len(first), np.float64)
-    cosine_rows(first, second, found)
-    return found
+    values = np.empty(len(first), np.float64)
+    cosine_rows(first, second, values)
+    return values

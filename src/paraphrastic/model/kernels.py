@@ -47,7 +47,7 @@ def find_words(
         The number of words without an entry.
     """
     mask = np.uint64(len(slots) - 1)
-    found, absent, start = 0, 0, 0
+    n_words, absent, start = 0, 0, 0
     for i in range(len(ends)):
         end = ends[i]
         at = start
@@ -77,9 +77,9 @@ def find_words(
                 missing[absent, 0], missing[absent, 1] = first, at
                 missing_hashes[absent] = code
                 absent += 1
-            words[found] = entry
-            found += 1
-        word_ends[i] = found
+            words[n_words] = entry
+            n_words += 1
+        word_ends[i] = n_words
         start = end + 1
     return absent
 

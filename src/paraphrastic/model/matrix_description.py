@@ -93,12 +93,12 @@ class MatrixDescription:
         """Whether a matrix with so many rows, of which these are the `sampled_rows`, is the one described."""
         if (rows, sample.shape[1]) != (self.rows, self.dimension):
             return False
-        own = np.frombuffer(base64.b64decode(self.sample), "<f2").astype(np.float64)
+        described = np.frombuffer(base64.b64decode(self.sample), "<f2").astype(np.float64)
         other = _numbers(sample).astype(np.float64)
-        if not own.any() or not other.any():
-            return not own.any() and not other.any()
+        if not described.any() or not other.any():
+            return not described.any() and not other.any()
         with np.errstate(all="ignore"):
-            cosine = own @ other / np.sqrt((own @ own) * (other @ other))
+            cosine = described @ other / np.sqrt((described @ described) * (other @ other))
         return bool(cosine >= (_SAME if is_exact else _ROUGHLY_SAME))
 
     def write(self, path: Path) -> None:
@@ -129,10 +129,12 @@ def read_description(path: Path) -> MatrixDescription | None:
         raise InputError(f"{path}: written by another version of paraphrastic; {_remedy(path)}")
     for fault in faults(content, MatrixDescription):
         raise InputError(f"{path}: damaged: {fault}; {_remedy(path)}")
-    found = MatrixDescription(**{field.name: content[field.name] for field in fields(MatrixDescription)})
-    if not _is_sample(found):
+    description = MatrixDescription(
+        **{field.name: content[field.name] for field in fields(MatrixDescription)}
+    )
+    if not _is_sample(description):
         raise InputError(f"{path}: damaged: `sample` does not fit `rows` and `dimension`; {_remedy(path)}")
-    return found
+    return description
 
 
 def require_replaceable(path: Path) -> None:
@@ -169,12 +171,12 @@ def _numbers(sample: npt.NDArray[Any]) -> npt.NDArray[np.float16]:
     return np.take_along_axis(units, columns, axis=1).astype("<f2").ravel()
 
 
-def _is_sample(found: MatrixDescription) -> bool:
+def _is_sample(description: MatrixDescription) -> bool:
     try:
-        content = base64.b64decode(found.sample, validate=True)
+        content = base64.b64decode(description.sample, validate=True)
     except (binascii.Error, ValueError):
         return False
-    return len(content) == 2 * _NUMBERS * min(_ROWS, found.rows)
+    return len(content) == 2 * _NUMBERS * min(_ROWS, description.rows)
 
 
 def _remedy(path: Path) -> str:

@@ -78,10 +78,10 @@ class Cutter:
             table = self._tables.get_nowait()
         except Empty:
             table = _WordTable()
-        found = table.cut(*_as_bytes(texts), self._encode)
+        cut = table.cut(*_as_bytes(texts), self._encode)
         # After an error, the table is not put back, because it may be half updated.
         self._tables.put(table)
-        return found
+        return cut
 
     def _encode(self, texts: Sequence[str]) -> tuple[Int32, Int64, Bool]:
         """Known pieces of all texts, how many of them each text has, and whether it has any pieces."""
@@ -201,5 +201,5 @@ def _as_bytes(texts: Sequence[str]) -> tuple[UInt8, Int64]:
     text = np.frombuffer(joined.encode("utf-8"), np.uint8)
     if joined.count("\n") == len(texts) - 1:
         return text, np.append(np.flatnonzero(text == ord("\n")), len(text))
-    sizes = np.fromiter((len(each.encode("utf-8")) for each in texts), np.int64, len(texts))
+    sizes = np.fromiter((len(text.encode("utf-8")) for text in texts), np.int64, len(texts))
     return text, np.cumsum(sizes + 1) - 1

@@ -108,8 +108,12 @@ def add_unknown_pieces(
     """
     unknown = processor.unk_id()
     ids = processor.piece_to_id(list(vocabulary))
-    own = {UNKNOWN, processor.id_to_piece(unknown)}
-    new = [each for each, piece in zip(vocabulary, ids, strict=True) if piece == unknown and each not in own]
+    special = {UNKNOWN, processor.id_to_piece(unknown)}
+    new = [
+        spelling
+        for spelling, piece in zip(vocabulary, ids, strict=True)
+        if piece == unknown and spelling not in special
+    ]
     pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
     # An unknown piece contains none of the characters that the model knows.
     known = frozenset(piece for piece in pieces if len(piece) == 1)
@@ -150,18 +154,18 @@ class UnknownPieceProcessor(SentencePieceProcessor):
     def Encode(self, input: Any, out_type: Any = int, **options: Any) -> Any:  # type: ignore[override]  # noqa: N802
         """Encode as sentencepiece does, but give a run of unknown characters its own id if it has one."""
         out_type = options.pop("return_type", None) or out_type
-        found = super().Encode(input, out_type=out_type, **options)
+        encoded = super().Encode(input, out_type=out_type, **options)
         if out_type not in (int, "numpy"):
-            return found
+            return encoded
         single = isinstance(input, str | bytes)
-        texts, sentences = ([input], [found]) if single else (list(input), list(found))
+        texts, sentences = ([input], [encoded]) if single else (list(input), list(encoded))
         unknown = self.unk_id()
         rows = [row for row, ids in enumerate(sentences) if unknown in ids]
         spelled = super().Encode([texts[row] for row in rows], out_type=str, **options)
         for row, pieces in zip(rows, spelled, strict=True):
             ids = []
-            for piece, each in zip(pieces, sentences[row], strict=True):
-                ids += self._ids(piece) if each == unknown else [int(each)]
+            for piece, number in zip(pieces, sentences[row], strict=True):
+                ids += self._ids(piece) if number == unknown else [int(number)]
             sentences[row] = ids if out_type is int else np.array(ids, np.int32)
         return sentences[0] if single else sentences
 

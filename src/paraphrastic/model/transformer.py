@@ -169,8 +169,8 @@ def _prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lo
     steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
     if lowercase:
         steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]
-    if (own := tokenizer.backend_tokenizer.normalizer) is not None:
-        steps.append(own)
+    if (normalizer := tokenizer.backend_tokenizer.normalizer) is not None:
+        steps.append(normalizer)
     tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
     # The last state is that of the last token, wherever the Transformer was used to have its padding.
     tokenizer.padding_side = "right"
@@ -192,19 +192,21 @@ class Tokens:
 
     def lists(self) -> list[list[int]]:
         """The tokens of each sentence."""
-        return [own.tolist() for own in np.split(self.ids, self.ends[1:-1])]
+        return [ids.tolist() for ids in np.split(self.ids, self.ends[1:-1])]
 
 
 def cut_into_tokens(tokenizer: Any, texts: Sequence[str]) -> Tokens:
     """Cut sentences into tokens; those after the tokenizer's limit are cut off."""
     if not texts:
         return Tokens(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.bool_))
-    found = tokenizer(
+    encoded = tokenizer(
         list(texts), truncation=tokenizer.model_max_length < NO_LIMIT, return_special_tokens_mask=True
     )
-    lengths = np.fromiter(map(len, found["input_ids"]), np.int64, len(texts))
-    ids = np.fromiter((token for own in found["input_ids"] for token in own), np.int32, lengths.sum())
-    special = np.array([all(own) for own in found["special_tokens_mask"]], np.bool_)
+    lengths = np.fromiter(map(len, encoded["input_ids"]), np.int64, len(texts))
+    ids = np.fromiter(
+        (token for sentence in encoded["input_ids"] for token in sentence), np.int32, lengths.sum()
+    )
+    special = np.array([all(mask) for mask in encoded["special_tokens_mask"]], np.bool_)
     return Tokens(ids, np.concatenate(([0], np.cumsum(lengths))), ~special)
 
 
@@ -276,8 +278,8 @@ class TransformerEncoder(SentenceEncoder):
             with torch.inference_mode():
                 for rows in _batches(np.diff(tokens.ends)):
                     features = padded(tokens.ids, tokens.ends, rows, self.tokenizer.pad_token_id)
-                    there = {name: value.to(device) for name, value in features.items()}
-                    vectors[rows] = self.modules(there)["sentence_embedding"].float().cpu().numpy()
+                    moved = {name: value.to(device) for name, value in features.items()}
+                    vectors[rows] = self.modules(moved)["sentence_embedding"].float().cpu().numpy()
         finally:
             torch.set_num_threads(before)
         vectors[~tokens.has_text] = 0

@@ -76,11 +76,11 @@ class Bound:
         normalize(entries, norms, units)
         if self._basis is None:
             return units
-        found = np.empty((len(units), self.width), np.float32)
-        kept = np.matmul(units, self._basis, out=found[:, :-1])
+        shortened = np.empty((len(units), self.width), np.float32)
+        kept = np.matmul(units, self._basis, out=shortened[:, :-1])
         left = (norms > 0) - np.einsum("np,np->n", kept, kept, dtype=np.float64)
-        found[:, -1] = np.where(norms > 0, np.sqrt(np.maximum(left, 0) + 3 * self._kept_error), 0)
-        return found
+        shortened[:, -1] = np.where(norms > 0, np.sqrt(np.maximum(left, 0) + 3 * self._kept_error), 0)
+        return shortened
 
 
 class IntegerBound(Bound):
@@ -110,17 +110,17 @@ class IntegerBound(Bound):
         self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None
     ) -> npt.NDArray[Any]:
         """Return the vectors to multiply, [n], in the form that `empty` allocates; see `Bound.vectors`."""
-        units, found = super().vectors(entries, norms, out), self.empty(len(entries))
-        encode(units, found["codes"], found["scale"], found["error"])
-        return found
+        units, encoded = super().vectors(entries, norms, out), self.empty(len(entries))
+        encode(units, encoded["codes"], encoded["scale"], encoded["error"])
+        return encoded
 
 
 def _integer_products(rows: Int8, columns: Int8) -> Int32:
     """Return the products of all rows, [n, dim], and all columns, [m, dim]: int32 [n, m]."""
     import torch
 
-    found: Int32 = torch._int_mm(torch.from_numpy(rows), torch.from_numpy(columns).t()).numpy()
-    return found
+    products: Int32 = torch._int_mm(torch.from_numpy(rows), torch.from_numpy(columns).t()).numpy()
+    return products
 
 
 def whole_bound(dim: int, pairs: float) -> Bound:

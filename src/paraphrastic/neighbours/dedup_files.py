@@ -80,7 +80,7 @@ def dedup_file(
             in_16_bits=4 * system.dim * len(texts) > MAX_VECTOR_BYTES,
             progress=progress and partial(progress, f"embedding {source}"),
         )
-        found = near_duplicates(
+        duplicates = near_duplicates(
             x, threshold, threads=threads, progress=progress and partial(progress, "comparing")
         )
         count = 0
@@ -88,7 +88,7 @@ def dedup_file(
             for number, text in enumerate(members, start=1):
                 if not (raw := stream.readline()):
                     raise InputError(f"{source}: has become shorter while it was read")
-                original = _BLANK if text == _BLANK else int(found.originals[text])
+                original = _BLANK if text == _BLANK else int(duplicates.originals[text])
                 if text == _BLANK or (original == NOTHING and first_lines[text] == number):
                     try:
                         file.write(raw)
@@ -99,7 +99,7 @@ def dedup_file(
                     count += 1
                 elif table:
                     cosine, kept = (
-                        (1.0, text) if original == NOTHING else (float(found.cosines[text]), original)
+                        (1.0, text) if original == NOTHING else (float(duplicates.cosines[text]), original)
                     )
                     row = f"{cosine:.6f}", number, first_lines[kept], texts[text], texts[kept]
                     table.write(tsv_line(row))
@@ -108,7 +108,7 @@ def dedup_file(
 
 def _is_one_file(path: str, other: str) -> bool:
     """Whether two outputs are one file or pipe. A device such as `/dev/null` takes both."""
-    place, other_place = (Path("/dev/stdout" if each == "-" else each) for each in (path, other))
+    place, other_place = (Path("/dev/stdout" if name == "-" else name) for name in (path, other))
     if not (place.exists() and other_place.exists()):
         return place.resolve() == other_place.resolve()
     return place.samefile(other_place) and ("-" in (path, other) or not place.is_char_device())

@@ -79,29 +79,29 @@ def near_duplicates(
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
     values = np.asarray(vectors)
     x: Entries = values if values.dtype == np.int16 else single(two_axes(values, "vectors"))
-    found = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
+    duplicates = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
 
     def undecided(part: slice) -> _Rows:
-        indices = part.start + np.flatnonzero(found.originals[part] == NOTHING)
+        indices = part.start + np.flatnonzero(duplicates.originals[part] == NOTHING)
         entries, norms = x[indices], np.empty(len(indices))
         return _Rows(indices, entries, norms, chosen.vectors(entries, norms))
 
-    def compare(rows: _Rows, columns: _Rows, own: bool = False) -> None:
+    def compare(rows: _Rows, columns: _Rows, same: bool = False) -> None:
         products = np.empty((len(rows.indices), len(columns.indices)), np.float32)
         chosen.multiply(rows.vectors, columns.vectors, products)
         first_near(
-            products, chosen.slack, threshold - ROUNDING, own,
+            products, chosen.slack, threshold - ROUNDING, same,
             rows.indices, columns.indices, rows.entries, rows.norms, columns.entries, columns.norms,
-            found.originals, found.cosines,
+            duplicates.originals, duplicates.cosines,
         )  # fmt: skip
 
     def kept_of(rows: _Rows) -> _Rows:
-        return rows[found.originals[rows.indices] == NOTHING]
+        return rows[duplicates.originals[rows.indices] == NOTHING]
 
     def settle(rows: _Rows) -> _Rows:
         """Compare the rows with each other and return those that are kept."""
         for part in slices(len(rows.indices), PART):
-            compare(rows[part], rows[part], own=True)
+            compare(rows[part], rows[part], same=True)
             kept = kept_of(rows[part])
 
             def work(later: slice, _: int, kept: _Rows = kept) -> None:
@@ -126,4 +126,4 @@ def near_duplicates(
             if progress:
                 # The share of all pairs.
                 progress(1 - (1 - block.stop / len(x)) ** 2)
-    return found
+    return duplicates

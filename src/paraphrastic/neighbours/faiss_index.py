@@ -77,17 +77,17 @@ class FaissFile(Matrix):
         if isinstance(index, self._faiss.IndexIDMap):
             index = self._faiss.downcast_index(index.index)
         lists = self._faiss.try_extract_index_ivf(index)
-        found = np.empty((len(rows), self.shape[1]), np.float32)
+        vectors = np.empty((len(rows), self.shape[1]), np.float32)
         try:
             if lists is not None:
                 lists.make_direct_map()
             for place, row in enumerate(rows):
-                found[place] = index.reconstruct(row)
+                vectors[place] = index.reconstruct(row)
         except RuntimeError:
             return None
         if lists is not None:
             lists.make_direct_map(False)
-        return found
+        return vectors
 
     def search(self, queries: Float32, k: int, min_score: float | None) -> Neighbours:
         """Return the nearest rows that the index finds, with the scores that it gives them.
@@ -119,7 +119,7 @@ def search_with_faiss(
         return matrix.search(queries, k, min_score)
     faiss = load_faiss(threads)
     n, dim = matrix.shape
-    found = Neighbours.nothing(len(queries), min(k, n))
+    neighbours = Neighbours.nothing(len(queries), min(k, n))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
     bound = Bound(dim)
     units = bound.vectors(queries)
@@ -130,13 +130,13 @@ def search_with_faiss(
         require_finite(norms, getattr(matrix, "name", "vectors"), block.start)
         scores, rows = index.search(units, min(len(values), k + _SPARE))
         chosen = np.unique(rows)
-        own = search(values[chosen], queries, k, min_score=min_score, threads=threads)
-        indices = np.where(own.indices >= 0, chosen[own.indices], NOTHING)
-        bars = np.maximum(own.cosines[:, -1], lowest)
+        nearest = search(values[chosen], queries, k, min_score=min_score, threads=threads)
+        indices = np.where(nearest.indices >= 0, chosen[nearest.indices], NOTHING)
+        bars = np.maximum(nearest.cosines[:, -1], lowest)
         again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & queries.any(axis=1))
         if len(again) and rows.shape[1] < len(values):
             others = search(values, queries[again], k, min_score=min_score, threads=threads)
-            indices[again], own.cosines[again] = others.indices, others.cosines
+            indices[again], nearest.cosines[again] = others.indices, others.cosines
         indices[indices >= 0] += block.start
-        found.add(Neighbours(indices, own.cosines))
-    return found
+        neighbours.add(Neighbours(indices, nearest.cosines))
+    return neighbours

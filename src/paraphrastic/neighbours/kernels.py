@@ -95,12 +95,12 @@ def reach(
 
 
 @jit
-def offer(cosines: Float64, found: Int64, cosine: float, index: int) -> bool:
+def offer(cosines: Float64, indices: Int64, cosine: float, index: int) -> bool:
     """Insert a neighbour into a vector's list if it is near enough; among equals, lower indices come first.
 
     Args:
         cosines: [k], descending.
-        found: [k], indices.
+        indices: [k], the vectors that have them.
         cosine: the new neighbour's cosine.
         index: the new neighbour's index.
 
@@ -109,16 +109,16 @@ def offer(cosines: Float64, found: Int64, cosine: float, index: int) -> bool:
     """
     place = len(cosines)
     while place > 0 and (
-        cosines[place - 1] < cosine or (cosines[place - 1] == cosine and found[place - 1] > index)
+        cosines[place - 1] < cosine or (cosines[place - 1] == cosine and indices[place - 1] > index)
     ):
         place -= 1
         if place + 1 < len(cosines):
             cosines[place + 1] = cosines[place]
-            found[place + 1] = found[place]
+            indices[place + 1] = indices[place]
     if place == len(cosines):
         return False
     cosines[place] = cosine
-    found[place] = index
+    indices[place] = index
     return True
 
 
@@ -143,9 +143,9 @@ def any_reaches_either(products: Float32, bar: Any, bars: Float32) -> bool:
 @jit
 def offer_block(
     products: Float32, slack: float, lowest: float, zeros: bool,
-    entries: Entries, norms: Float64, first: int, cosines: Float64, found: Int64,
+    entries: Entries, norms: Float64, first: int, cosines: Float64, indices: Int64,
     column_entries: Entries, column_norms: Float64, column_first: int, column_cosines: Float64,
-    column_found: Int64, column_bars: Float32,
+    column_indices: Int64, column_bars: Float32,
 ) -> None:  # fmt: skip
     """Offer the rows of a block of products to its columns and, in the same pass, the columns to the rows.
 
@@ -158,12 +158,12 @@ def offer_block(
         norms: [rows].
         first: index of the first row.
         cosines: [rows, k], descending; if it is empty, rows get no offers.
-        found: [rows, k], indices of columns.
+        indices: [rows, k], indices of columns.
         column_entries: [columns, dim].
         column_norms: [columns].
         column_first: index of the first column.
         column_cosines: [columns, k], descending.
-        column_found: [columns, k], indices of rows.
+        column_indices: [columns, k], indices of rows.
         column_bars: [columns]; a product below its bar cannot count for the column.
     """
     last, column_last = cosines.shape[1] - 1, column_cosines.shape[1] - 1
@@ -185,9 +185,9 @@ def offer_block(
                 cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
                 if cosine < lowest:
                     continue
-                if len(cosines) > 0 and offer(cosines[i], found[i], cosine, column_first + j):
+                if len(cosines) > 0 and offer(cosines[i], indices[i], cosine, column_first + j):
                     bar = np.float32(max(cosines[i, last], lowest) - slack)
-                if offer(column_cosines[j], column_found[j], cosine, first + i):
+                if offer(column_cosines[j], column_indices[j], cosine, first + i):
                     column_bars[j] = np.float32(max(column_cosines[j, column_last], lowest) - slack)
 
 
@@ -203,11 +203,11 @@ def single_product(first: Float32, second: Float32) -> Any:
 @jit
 def offer_rows(
     entries: Float32, norms: Float64, first: int, slack: float, lowest: float, zeros: bool,
-    units: Float32, column_entries: Entries, column_norms: Float64, cosines: Float64, found: Int64,
+    units: Float32, column_entries: Entries, column_norms: Float64, cosines: Float64, indices: Int64,
 ) -> None:  # fmt: skip
     """Offer rows, [rows], to a few columns, reading each row once instead of multiplying blocks.
 
-    The arguments are those of `offer_block`, except that `cosines` and `found` belong to the columns, and
+    The arguments are those of `offer_block`, except that `cosines` and `indices` belong to the columns, and
     `units`, [columns, dim], are the columns' unit vectors. The norms of the rows, [rows], are written; if a
     row is near no column, its norm has only single precision.
     """
@@ -226,23 +226,23 @@ def offer_rows(
             if zeros or (norms[i] > 0 and column_norms[j] > 0):
                 cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
                 if cosine >= lowest:
-                    offer(cosines[j], found[j], cosine, first + i)
+                    offer(cosines[j], indices[j], cosine, first + i)
 
 
 @jit
-def merge(cosines: Float64, found: Int64, other_cosines: Float64, other_found: Int64) -> None:
+def merge(cosines: Float64, indices: Int64, other_cosines: Float64, other_indices: Int64) -> None:
     """Offer to each vector, [n, k], the neighbours that were found for it elsewhere; -1 means none."""
     for i in range(len(cosines)):
-        for place in range(other_found.shape[1]):
-            if other_found[i, place] >= 0:
-                offer(cosines[i], found[i], other_cosines[i, place], other_found[i, place])
+        for place in range(other_indices.shape[1]):
+            if other_indices[i, place] >= 0:
+                offer(cosines[i], indices[i], other_cosines[i, place], other_indices[i, place])
 
 
 @jit
 def first_near(
-    products: Float32, slack: float, threshold: float, own: bool, rows: Int64, columns: Int64,
+    products: Float32, slack: float, threshold: float, same: bool, rows: Int64, columns: Int64,
     entries: Entries, norms: Float64, column_entries: Entries, column_norms: Float64,
-    found: Int64, cosines: Float64,
+    originals: Int64, cosines: Float64,
 ) -> None:  # fmt: skip
     """Find the first column whose cosine reaches the threshold, for each row of a block of products.
 
@@ -250,31 +250,31 @@ def first_near(
         products: [rows, columns], below the cosines by at most `slack`.
         slack: see `Bound`.
         threshold: above 0.
-        own: whether the columns are the rows themselves; then a row finds only earlier ones that find none.
+        same: whether the columns are the rows themselves; then a row finds only earlier ones that find none.
         rows: indices of the rows' vectors, ascending.
         columns: indices of the columns' vectors, ascending.
         entries: [rows, dim].
         norms: [rows].
         column_entries: [columns, dim].
         column_norms: [columns].
-        found: int64 [n], overwritten for each row with the vector that was found; rows that already have one
-            are skipped.
+        originals: int64 [n], overwritten for each row with the vector that was found; rows that already have
+            one are skipped.
         cosines: [n], overwritten with the cosine of that vector.
     """
     bar = np.float32(threshold - slack)
     for r in range(len(rows)):
         i = rows[r]
-        end = r if own else len(columns)
+        end = r if same else len(columns)
         for start in range(0, end, COMPARED_PRODUCTS):
-            if found[i] >= 0:
+            if originals[i] >= 0:
                 break
             stop = min(end, start + COMPARED_PRODUCTS)
             if not any_reaches(products[r, start:stop], bar):
                 continue
             for j in range(start, stop):
-                if products[r, j] < bar or (own and found[columns[j]] >= 0):
+                if products[r, j] < bar or (same and originals[columns[j]] >= 0):
                     continue
                 cosine = cosine_of(entries[r], norms[r], column_entries[j], column_norms[j])
                 if cosine >= threshold:
-                    found[i], cosines[i] = columns[j], cosine
+                    originals[i], cosines[i] = columns[j], cosine
                     break

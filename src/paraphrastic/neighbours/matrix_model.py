@@ -45,37 +45,37 @@ def check_model(
         places.append(description_path(Path(name).with_suffix(".npy")))
     others = []
     for place in places:
-        if (found := read_description(place)) is None:
+        if (description := read_description(place)) is None:
             continue
-        if _describes(found, matrix):
-            if (found.digest, found.preparation) != (system.digest, system.preparation):
-                raise InputError(_other_model(name, found, system, model))
-            return found, None
+        if _describes(description, matrix):
+            if (description.digest, description.preparation) != (system.digest, system.preparation):
+                raise InputError(_other_model(name, description, system, model))
+            return description, None
         others.append(str(place))
     cause = f"{others[0]} describes other vectors" if others else "there is no description beside it"
     doubt = f"{cause}, so it is not known which model made it"
     return None, f"{name}: {doubt}; the result makes sense only if it was {system.label}"
 
 
-def _describes(found: MatrixDescription, matrix: Matrix) -> bool:
-    if matrix.shape != (found.rows, found.dimension):
+def _describes(description: MatrixDescription, matrix: Matrix) -> bool:
+    if matrix.shape != (description.rows, description.dimension):
         return False
-    sample = matrix.some(sampled_rows(found.rows).tolist())
-    return sample is not None and found.describes(found.rows, sample, is_exact=matrix.is_exact)
+    sample = matrix.some(sampled_rows(description.rows).tolist())
+    return sample is not None and description.describes(description.rows, sample, is_exact=matrix.is_exact)
 
 
-def _other_model(name: str, found: MatrixDescription, system: System, model: str | None) -> str:
+def _other_model(name: str, description: MatrixDescription, system: System, model: str | None) -> str:
     """The message about a matrix of another model."""
-    if model is not None and _is_same_place(found.model, model):
-        changed = f"made by {found.label} before the model in {model} changed"
+    if model is not None and _is_same_place(description.model, model):
+        changed = f"made by {description.label} before the model in {model} changed"
         return f"{name}: {changed}; make it again with `paraphrastic embed`"
     again = f"--model {shlex.quote(model)}" if model else "this model"
-    label = found.label
+    label = description.label
     if label == system.label:
-        label += f" of --model {shlex.quote(found.model)}"
+        label += f" of --model {shlex.quote(description.model)}"
     return (
         f"{name}: made by the model {label}, but {system.label} embeds the sentences to search for; "
-        f"give --model {shlex.quote(found.model)}, or make the matrix again with {again}"
+        f"give --model {shlex.quote(description.model)}, or make the matrix again with {again}"
     )
 
 

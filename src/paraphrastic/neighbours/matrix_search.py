@@ -61,7 +61,7 @@ def search(
         raise InputError(f"{name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
     if k < 1:
         raise InputError(f"k is {k}, but must be at least 1")
-    found = Neighbours.nothing(len(queries), min(k, rows))
+    neighbours = Neighbours.nothing(len(queries), min(k, rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
     blocks = slices(rows, max(1, BLOCK_NUMBERS // max(1, dim)))
     groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, dim)))
@@ -75,7 +75,7 @@ def search(
     with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
         for number, group in enumerate(groups):
             columns = Columns(
-                queries[group], found.indices.shape[1], bound, workers, lowest=lowest, zeros=False
+                queries[group], neighbours.indices.shape[1], bound, workers, lowest=lowest, zeros=False
             )
             ahead = [reader.submit(read, block) for block in blocks[:1]]
             for block, following in zip_longest(blocks, blocks[1:]):
@@ -85,5 +85,5 @@ def search(
                 columns.compare(values, block.start, None, name)
                 if progress:
                     progress((number + block.stop / rows) / len(groups))
-            found[group].add(columns.found())
-    return found
+            neighbours[group].add(columns.found())
+    return neighbours

@@ -109,27 +109,27 @@ class Columns:
         size = max(1, min(self._size, -(-len(rows) // self._workers.size)))
 
         def work(part: slice, index: int) -> None:
-            norms, own = np.empty(part.stop - part.start), self._own[index]
+            norms, by_column = np.empty(part.stop - part.start), self._own[index]
             if by_row is None and len(self._entries) <= FEW:
                 offer_rows(
                     rows[part], norms, first + part.start, self._bound.slack, self._lowest, self._zeros,
-                    self._vectors, self._entries, self._norms, own.cosines, own.indices,
+                    self._vectors, self._entries, self._norms, by_column.cosines, by_column.indices,
                 )  # fmt: skip
                 require_finite(norms, name, first + part.start)
                 return
             vectors = self._bound.vectors(rows[part], norms, self._units[index])
             require_finite(norms, name, first + part.start)
             bars = self._bars[index]
-            found = by_row[part] if by_row else own[:0]
+            nearest = by_row[part] if by_row else by_column[:0]
             for columns in slices(len(self._entries), PART_COLUMNS):
                 count = columns.stop - columns.start
                 products = self._products[index][: len(norms) * count].reshape(len(norms), count)
                 self._bound.multiply(vectors, self._vectors[columns], products)
                 offer_block(
                     products, self._bound.slack, self._lowest, self._zeros,
-                    rows[part], norms, first + part.start, found.cosines, found.indices,
+                    rows[part], norms, first + part.start, nearest.cosines, nearest.indices,
                     self._entries[columns], self._norms[columns], self._first + columns.start,
-                    own.cosines[columns], own.indices[columns], bars[columns],
+                    by_column.cosines[columns], by_column.indices[columns], bars[columns],
                 )  # fmt: skip
             if index == 0 and tell:
                 tell(part.stop / len(rows))

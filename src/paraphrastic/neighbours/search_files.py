@@ -106,15 +106,15 @@ def search_files(
             check_sentences(matrix, sentences, system, made)
         stream = read_sentences(queries)
         while group := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
-            found = find(system.embed_finite(group, language, name=queries))
+            neighbours = find(system.embed_finite(group, language, name=queries))
             if doubt and note:
                 # Not earlier, because a fault of the matrix matters more.
                 note(doubt)
                 doubt = None
-            texts = None if sentences is None else _chosen_lines(sentences, found.indices)
-            for query, rank in np.argwhere(found.indices >= 0).tolist():
-                row = int(found.indices[query, rank])
-                line = f"{found.cosines[query, rank]:.6f}\t{first + query}\t{rank + 1}\t{row + 1}"
+            texts = None if sentences is None else _chosen_lines(sentences, neighbours.indices)
+            for query, rank in np.argwhere(neighbours.indices >= 0).tolist():
+                row = int(neighbours.indices[query, rank])
+                line = f"{neighbours.cosines[query, rank]:.6f}\t{first + query}\t{rank + 1}\t{row + 1}"
                 file.write(f"{line}\t{_cell(group[query])}\t{texts[row]}\n" if texts else f"{line}\n")
                 count += 1
             first += len(group)

@@ -54,11 +54,11 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
     @torch.inference_mode()
     def forward(features: Any) -> Float32:
         # A new dictionary, because the modules add their entries to it.
-        there = {
+        moved = {
             key: value.to(transformer.device) if isinstance(value, torch.Tensor) else value
             for key, value in features.items()
         }
-        vectors: Float32 = transformer(there)["sentence_embedding"].float().cpu().numpy()
+        vectors: Float32 = transformer(moved)["sentence_embedding"].float().cpu().numpy()
         return vectors
 
     encode = partial(transformer.encode, convert_to_numpy=True, show_progress_bar=False)
@@ -149,11 +149,11 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
             count = f"{len(missing):,} of {len(set(asked)):,} sentences to embed are not in it"
             raise InputError(f"{sentences}: {count}, such as {next(iter(missing))!r}")
         places = np.array([rows[sentence] for sentence in asked], np.int64)
-        found = np.asarray(matrix[places], np.float32)
-        if not (finite := np.isfinite(found).all(axis=1)).all():
+        chosen = np.asarray(matrix[places], np.float32)
+        if not (finite := np.isfinite(chosen).all(axis=1)).all():
             row = places[~finite][0]
             raise InputError(f"{vectors}: row {row}, the vector of {lines[row]!r}, is not finite")
-        return found
+        return chosen
 
     digest = hashlib.sha256((sha256(sentences) + sha256(vectors)).encode()).hexdigest()
     return System(str(vectors), matrix.shape[1], digest, embed)

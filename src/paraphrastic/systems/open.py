@@ -131,10 +131,10 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     if folder.is_dir():
         # Checked first, since a model of this project may also be a folder of sentence-transformers.
         if kind_of(folder / CONFIG):
-            own = open_folder(folder)
+            model = open_folder(folder)
             if device is None:
-                device = choose_device("auto", key="device") if own.kind == TRANSFORMER else "cpu"
-            return system_of(own, threads=threads, device=device)
+                device = choose_device("auto", key="device") if model.kind == TRANSFORMER else "cpu"
+            return system_of(model, threads=threads, device=device)
         if not (folder / MODULES).is_file():
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {MODULES} is missing"

@@ -41,16 +41,16 @@ def code_version(*modules: str, script: Path | None = None, without: Collection[
     Raises:
         ModuleNotFoundError: a name in `modules` or `without` is not a module of ours.
     """
-    found = modules_of(*modules, script=script, without=without)
+    files = modules_of(*modules, script=script, without=without)
     digest = hashlib.sha256()
-    for path in sorted(found):
+    for path in sorted(files):
         digest.update(f"{path.relative_to(ROOT).as_posix()}\n{_source(path).code}\n".encode())
         for name in _source(path).files_beside:
             if path.with_name(name).is_file():
                 digest.update(path.with_name(name).read_bytes())
     if script:
         digest.update(_source(script).code.encode())
-    _keep({_key(path): _source(path) for path in (*found, *([script] if script else []))})
+    _keep({_key(path): _source(path) for path in (*files, *([script] if script else []))})
     return digest.hexdigest()[:12]
 
 
@@ -61,19 +61,19 @@ def modules_of(*modules: str, script: Path | None = None, without: Collection[st
     left_out = set(map(_path, without))
     waiting = [path for path in map(_path, modules) if path]
     waiting += [path for path in (_imports(script) if script else ()) if path not in left_out]
-    found: set[Path] = set()
+    reached: set[Path] = set()
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in reached:
+            reached.add(path)
             waiting += _imports(path)
-    return found
+    return reached
 
 
 @cache
 def _imports(path: Path) -> list[Path]:
     """Our files that a file imports."""
-    return [found for found in map(_path, _source(path).modules) if found]
+    return [file for file in map(_path, _source(path).modules) if file]
 
 
 @cache
@@ -109,15 +109,15 @@ def _keep(sources: dict[str, _Source]) -> None:
 def _kept(store: Path) -> dict[str, _Source]:
     try:
         kept: dict[str, Any] = json.loads(store.read_bytes())
-        return {path: _Source(*found) for path, found in kept.items()}
+        return {path: _Source(*fields) for path, fields in kept.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
 @cache
 def _store() -> Path:
-    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
-    return ROOT / PACKAGES[0] / "__pycache__" / f"code_version.{sys.implementation.cache_tag}-{own}.json"
+    version = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    return ROOT / PACKAGES[0] / "__pycache__" / f"code_version.{sys.implementation.cache_tag}-{version}.json"
 
 
 def _parse(content: bytes, digest: str) -> _Source:
@@ -133,9 +133,9 @@ def _parse(content: bytes, digest: str) -> _Source:
             files.append(str(node.value))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             # Docstrings, also those of attributes.
-            texts = [each for each in node.body if isinstance(each, ast.Expr)]
-            texts = [each for each in texts if isinstance(each.value, ast.Constant)]
-            node.body = [each for each in node.body if each not in texts]
+            texts = [statement for statement in node.body if isinstance(statement, ast.Expr)]
+            texts = [text for text in texts if isinstance(text.value, ast.Constant)]
+            node.body = [statement for statement in node.body if statement not in texts]
     code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return _Source(digest, code, [name for name in modules if name.split(".")[0] in PACKAGES], files)
 

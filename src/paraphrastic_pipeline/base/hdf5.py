@@ -61,13 +61,13 @@ def verify(file: h5py.File, look: Look) -> str:
     """
     if (expected := file.attrs.get(_DIGEST)) is None:
         raise ValueError("it has no digest of its content, so this version did not write it")
-    found = content_digest(file, look)
-    if found != expected:
+    digest = content_digest(file, look)
+    if digest != expected:
         raise InputError(
             f"{file.filename}: damaged: its content has changed since it was written; delete the file, and "
             "the pipeline makes it again"
         )
-    return found
+    return digest
 
 
 def content_digest(file: h5py.File, look: Look | None = None) -> str:
@@ -95,14 +95,14 @@ def plain_dataset(group: h5py.Group, name: str) -> h5py.Dataset:
     """
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
         raise ValueError(f"{name} is missing, or is a link to another place")
-    found = group[name]
-    if not isinstance(found, h5py.Dataset):
-        raise ValueError(f"{name} is {found}, not a data set")
-    if found.external or found.is_virtual:
+    dataset = group[name]
+    if not isinstance(dataset, h5py.Dataset):
+        raise ValueError(f"{name} is {dataset}, not a data set")
+    if dataset.external or dataset.is_virtual:
         raise ValueError(f"{name} lies in another file")
-    if found.dtype.kind in "biuf" and found.id.get_storage_size() < found.nbytes:
-        raise ValueError(f"{name} is {found}, but its numbers are not all there")
-    return found
+    if dataset.dtype.kind in "biuf" and dataset.id.get_storage_size() < dataset.nbytes:
+        raise ValueError(f"{name} is {dataset}, but its numbers are not all there")
+    return dataset
 
 
 def _objects(group: h5py.Group, path: str = "", level: int = 1) -> Iterator[tuple[str, Any]]:
@@ -125,8 +125,8 @@ def _hashed(item: h5py.Dataset) -> Iterator[tuple[npt.NDArray[Any], bytes]]:
     rows = max(1, _BLOCK // max(1, item.dtype.itemsize * int(np.prod(item.shape[1:], dtype=np.int64))))
 
     def block(start: int) -> tuple[npt.NDArray[Any], bytes]:
-        found = np.ascontiguousarray(item[start : start + rows])
-        return found, hashlib.sha256(found.view(np.uint8).data).digest() if found.size else b""
+        values = np.ascontiguousarray(item[start : start + rows])
+        return values, hashlib.sha256(values.view(np.uint8).data).digest() if values.size else b""
 
     starts = range(0, len(item), rows)
     return in_order(block, starts, max(1, min(available_cores(), len(starts))))

@@ -112,7 +112,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
     if as_json:
         text = json.dumps(shown, indent=2, ensure_ascii=False)
         # JSON lets some characters stand as they are that a terminal obeys.
-        print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text))
+        print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text))
     else:
         print(write_yaml(shown), end="")
 
@@ -223,11 +223,11 @@ def verify(results: str) -> None:
     """Check that results and the data that they were made from have not changed."""
     from paraphrastic_pipeline.report.provenance import verify
 
-    found = verify(results)
-    for path, cause in found.differing.items():
+    verified = verify(results)
+    for path, cause in verified.differing.items():
         cli.say(f"{path}: {cause}")
-    for path in found.absent:
+    for path in verified.absent:
         cli.note(f"{path}: does not exist, so there is nothing to check against")
-    if found.differing:
-        raise InputError(f"{results}: {len(found.differing)} of {found.checked} files differ")
-    cli.say(f"{results}: {found.same} files are unchanged")
+    if verified.differing:
+        raise InputError(f"{results}: {len(verified.differing)} of {verified.checked} files differ")
+    cli.say(f"{results}: {verified.same} files are unchanged")

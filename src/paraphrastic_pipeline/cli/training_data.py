@@ -40,17 +40,17 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
         from paraphrastic_pipeline.workflow.estimate import archive_bytes, in_columns, size
         from paraphrastic_pipeline.workflow.estimate import estimate as estimated
 
-    found = fetch_list(languages, **options)
+    listed = fetch_list(languages, **options)
     if estimate:
         for name in estimate:
-            if name not in found:
-                hint = did_you_mean(name, found)
+            if name not in listed:
+                hint = did_you_mean(name, listed)
                 raise InputError(f"{name!r} is not among OPUS's corpora in {'-'.join(languages)}{hint}")
-        for line in estimated([found[name] for name in dict.fromkeys(estimate)]):
+        for line in estimated([listed[name] for name in dict.fromkeys(estimate)]):
             cli.say(line)
         return
     rows = [("corpus", "version", "pairs", "compressed")]
-    for corpus in found.values():
+    for corpus in listed.values():
         packed = archive_bytes(corpus)
         pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
         rows.append((corpus.name, corpus.version, pairs, "?" if packed is None else size(packed / 1e6)))
@@ -172,7 +172,7 @@ def negatives(
     if pairs == sentences == "-":
         raise InputError("--pairs and --sentences cannot both be standard input")
     given = [*sentence, *(read_sentences(sentences) if sentences else ())]
-    asked = [each for each in given if each.strip()]
+    asked = [word for word in given if word.strip()]
     rows = choose_negatives(open_folder(model), read_pairs(pairs), asked, **options)
     with text_output(output) as file:
         file.writelines(as_table(rows))

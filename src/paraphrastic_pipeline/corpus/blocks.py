@@ -89,9 +89,9 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     with _named(path, "not readable as Parquet"):
         with Path(path).open("rb") as whole:
             _, footer = _footer(whole)
-        if found := _CHECKSUM.search(footer):
-            plain = footer[: found.start(1)] + _NO_CHECKSUM + footer[found.end(1) :]
-            if int(found[1], 16) != zlib.crc32(plain):
+        if match := _CHECKSUM.search(footer):
+            plain = footer[: match.start(1)] + _NO_CHECKSUM + footer[match.end(1) :]
+            if int(match[1], 16) != zlib.crc32(plain):
                 raise InputError(f"{path}: damaged: its list of columns has changed since it was written")
         # With buffering ahead, all columns of the file would end up in memory.
         file = pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)

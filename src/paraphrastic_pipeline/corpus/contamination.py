@@ -80,22 +80,22 @@ class TestSentences:
             self._exact.setdefault("".join(row["words"]), []).append(number)
             if min_similarity is not None:
                 self._test_ngrams.append(ngrams_of(row["words"], self._ngram))
-                for each in self._test_ngrams[-1]:
-                    self._postings.setdefault(each, []).append(number)
-        self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
+                for ngram in self._test_ngrams[-1]:
+                    self._postings.setdefault(ngram, []).append(number)
+        self._frequencies = {ngram: len(numbers) for ngram, numbers in self._postings.items()}
         self._known = frozenset(self._postings)
 
     def find(self, words: list[str]) -> dict[str, Match]:
         """The best match of a sentence's words in each test set that has one."""
-        found: dict[str, Match] = {}
+        best: dict[str, Match] = {}
         if self._min_similarity is not None:
             for number, similarity in self._near(words, self._min_similarity):
                 testset = self.rows[number]["testset"]
-                if testset not in found or similarity > found[testset].similarity:
-                    found[testset] = Match(False, similarity, number)
+                if testset not in best or similarity > best[testset].similarity:
+                    best[testset] = Match(False, similarity, number)
         for number in reversed(self._exact.get("".join(words), ())):
-            found[self.rows[number]["testset"]] = Match(True, 1.0, number)
-        return found
+            best[self.rows[number]["testset"]] = Match(True, 1.0, number)
+        return best
 
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
         ngrams = ngrams_of(words, self._ngram)
@@ -161,16 +161,16 @@ def mark_contamination(
     read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected):
-            found = list(_find(indices, block, first_row=read))
+            rows = list(_find(indices, block, first_row=read))
             read += block.num_rows
-            batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
+            batch = pa.RecordBatch.from_pylist(rows, schema=_CONTAMINATED_SCHEMA)
             writer.write(batch)
-            found = [row for row in found if row["testset"] != HELD_OUT]
-            batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
-            numbers = [number_of[row["testset"], row["kind"]] for row in found]
+            rows = [row for row in rows if row["testset"] != HELD_OUT]
+            batch = pa.RecordBatch.from_pylist(rows, schema=_CONTAMINATED_SCHEMA)
+            numbers = [number_of[row["testset"], row["kind"]] for row in rows]
             samples.add(batch, np.array(numbers, np.intp))
             # Exact findings come last, so they overwrite a near finding of the same pair.
-            kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
+            kind_of = {row["row"]: row["kind"] for row in sorted(rows, key=itemgetter("kind"), reverse=True)}
             pairs.update(kind_of.values())
     shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
     write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])

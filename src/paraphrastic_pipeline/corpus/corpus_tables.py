@@ -93,8 +93,8 @@ def tabulate_corpora(
     for model, counts in zip(models, merged, strict=True):
         used = read_merged(counts)
         pairs, known = 0, dict[str, None]()
-        own = _of_model(model, corpora, statistics)
-        for (corpus, path), kept in zip(own, used, strict=True):
+        files = _of_model(model, corpora, statistics)
+        for (corpus, path), kept in zip(files, used, strict=True):
             about = read[path]
             pairs += about["pairs"]
             score = about["paraphrase_score"] or {"mean": None, "std": None}
@@ -135,12 +135,12 @@ def _word_statistics(
             blocks = read_blocks(sample, columns=[side["side"]])
             column = [text for block in blocks for text in block[side["side"]].to_pylist()]
             texts.setdefault(language, {})[path] = column
-    found = {}
+    by_language = {}
     for language, of_language in texts.items():
         files = [path for known, path in documents if known == language]
         read = chain.from_iterable(_read_documents(path, max_bytes) for path in files) if files else None
-        found[language] = WordStatistics(of_language, read)
-    return found
+        by_language[language] = WordStatistics(of_language, read)
+    return by_language
 
 
 def _read_documents(path: Path, max_bytes: int) -> Iterator[list[str]]:
@@ -184,8 +184,8 @@ def tabulate_funnel(
     filters: list[Iterable[str]] = []
     later_reasons: list[Iterable[str]] = []
     for model, counts in zip(models, merged, strict=True):
-        own = _of_model(model, corpora, selected)
-        for (corpus, path), then in zip(own, read_merged(counts), strict=True):
+        files = _of_model(model, corpora, selected)
+        for (corpus, path), then in zip(files, read_merged(counts), strict=True):
             first, content = read_selected(path)
             if first.kept != then.read:
                 cause = f"{then.read:,} pairs of {corpus} were read, but {first.kept:,} are kept in {path}"

@@ -71,11 +71,11 @@ def check_sum(path: str | Path, counts: Counts) -> None:
 
 def in_order(lists: Iterable[Iterable[str]]) -> list[str]:
     """All reasons that occur in any of the lists, in an order that keeps the order of each list."""
-    found: list[str] = []
+    ordered: list[str] = []
     for reasons in lists:
         place = 0
         for reason in reasons:
-            if reason not in found:
-                found.insert(place, reason)
-            place = found.index(reason) + 1
-    return found
+            if reason not in ordered:
+                ordered.insert(place, reason)
+            place = ordered.index(reason) + 1
+    return ordered

@@ -134,8 +134,8 @@ def _probabilities(languages: tuple[str, str], best: bool, block: pa.RecordBatch
     for number, (side, language) in enumerate(zip(("source", "target"), languages, strict=True)):
         if best:
             labels = pa.array(labels_of(language) or (language,))
-            found = pc.is_in(block[f"{side}_language"], labels)
-            probabilities[~found.to_numpy(zero_copy_only=False), number] = -1
+            expected = pc.is_in(block[f"{side}_language"], labels)
+            probabilities[~expected.to_numpy(zero_copy_only=False), number] = -1
     return probabilities
 
 

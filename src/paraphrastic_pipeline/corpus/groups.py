@@ -267,7 +267,7 @@ def _fill(
         insert(database, table, pa.Table.from_pylist(block, schema=schema), columns)
 
 
-def _rows(found: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+def _rows(query: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
     """The rows of a query, which are read block by block."""
-    for block in found.to_arrow_reader(BLOCK_ROWS):
+    for block in query.to_arrow_reader(BLOCK_ROWS):
         yield from zip(*(column.to_pylist() for column in block.columns), strict=True)

@@ -126,8 +126,8 @@ def merge_pairs(
             for block in _shuffled(database, merging, seed, resources["memory_mb"]):
                 writer.write(block.cast(schema))
     write_json(counts, result)
-    for each in result["corpora"]:
-        warn(merge_loss(each["file"], each["read"], {reason: each[reason] for reason in _REASONS}))
+    for corpus in result["corpora"]:
+        warn(merge_loss(corpus["file"], corpus["read"], {reason: corpus[reason] for reason in _REASONS}))
     return result
 
 
@@ -212,6 +212,6 @@ def _describe(selected: Sequence[str | Path], left: Sequence[Mapping[int, int]])
         pairs = [counts.get(number, 0) for counts in left]
         dropped = (before - after for before, after in pairwise(pairs))
         corpora.append({"read": pairs[0], **dict(zip(_REASONS, dropped, strict=True)), "kept": pairs[-1]})
-    totals = {key: sum(each[key] for each in corpora) for key in ("read", *_REASONS, "kept")}
-    files = [{"file": str(path), **each} for path, each in zip(selected, corpora, strict=True)]
+    totals = {key: sum(corpus[key] for corpus in corpora) for key in ("read", *_REASONS, "kept")}
+    files = [{"file": str(path), **counts} for path, counts in zip(selected, corpora, strict=True)]
     return {**totals, "corpora": files}

@@ -152,8 +152,8 @@ def levenshtein_ratio(one: str, other: str) -> float:
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
         diagonal, row[0] = row[0], i
-        for j, own in enumerate(other, 1):
-            best = diagonal if letter == own else 1 + min(row[j], row[j - 1])
+        for j, other_letter in enumerate(other, 1):
+            best = diagonal if letter == other_letter else 1 + min(row[j], row[j - 1])
             diagonal, row[j] = row[j], best
     return 1.0 - row[-1] / total if total else 1.0
 

@@ -66,8 +66,8 @@ def _changed_words(tokens: Tokens, pairs: int) -> Int32:
     def run(sides: Int64) -> Int64:
         """Length of each pair's run of equal words; `sides` are the places to compare, [2, tokens]."""
         differ = np.flatnonzero(ids[sides[0]] != ids[sides[1]])
-        found = np.append(differ, len(place))[np.searchsorted(differ, firsts)]
-        return np.minimum(found - firsts, shorter)
+        ends = np.append(differ, len(place))[np.searchsorted(differ, firsts)]
+        return np.minimum(ends - firsts, shorter)
 
     beginning = run(np.repeat(starts, shorter, axis=1) + place)
     end = run(np.repeat(ends, shorter, axis=1) - 1 - place)

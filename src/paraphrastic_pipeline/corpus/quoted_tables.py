@@ -87,11 +87,11 @@ def _csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[
     faults: list[tuple[int, str]] = []
 
     def lines() -> Iterator[str]:
-        while each := waiting.popleft() if waiting else next(source, None):
-            read.append(each)
+        while numbered := waiting.popleft() if waiting else next(source, None):
+            read.append(numbered)
             if len(read) > _MAX_LINES:
                 raise csv.Error(f"a quote is not closed within {_MAX_LINES} lines")
-            number, line = each
+            number, line = numbered
             if isinstance(line, Undecodable):
                 # Its quotes still belong to the row.
                 faults.append((number, line.cause))

@@ -79,8 +79,8 @@ def rank_pairs(
             "ranked": ranked,
         }
         if ranked < len(outputs):
-            found = ", ".join(f"{name} {count}" for name, count in counts.items())
-            raise InputError(f"{names}: too few pairs to cut into {len(outputs)} parts: {found}")
+            reasons = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise InputError(f"{names}: too few pairs to cut into {len(outputs)} parts: {reasons}")
         _rank(database, measure, len(outputs), seed)
         query = "SELECT part, min(value), max(value), count(*) FROM ranked GROUP BY part ORDER BY part"
         parts = [

@@ -244,13 +244,13 @@ def _groups(source: _Source) -> PairRows:
             part = replace(source, files=files)
             rows = counted(_rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout))
             if layout.key or layout.keys:
-                found = by_key(rows, part.label, drawing.resources)
+                groups = by_key(rows, part.label, drawing.resources)
             elif layout.link:
-                found = by_link(rows, part.label, drawing.resources)
+                groups = by_link(rows, part.label, drawing.resources)
             else:
-                found = without_keys(rows)
+                groups = without_keys(rows)
             first = last
-            for number, sentences in found:
+            for number, sentences in groups:
                 last = max(last, first + number)
                 yield first + number, sentences
 
@@ -322,27 +322,29 @@ def _matched(
     source: _Source, patterns: Sequence[str], texts: Sequence[_Text]
 ) -> dict[_Text, tuple[tuple[str, str], ...]]:
     """The texts that any of the patterns matches, by name, and what its `<name>`s stand for."""
-    ordered, found = sorted(texts, key=lambda text: text.name), dict[_Text, tuple[tuple[str, str], ...]]()
+    ordered, matched = sorted(texts, key=lambda text: text.name), dict[_Text, tuple[tuple[str, str], ...]]()
     names = list(dict.fromkeys(text.name for text in texts))
     for pattern in patterns:
         if not (matches := matching(pattern, names)):
             some = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
             raise InputError(f"{source.label}: no file matches {pattern}; there are {some}")
-        found |= {text: matches[text.name] for text in ordered if text.name in matches and text not in found}
-    return found
+        matched |= {
+            text: matches[text.name] for text in ordered if text.name in matches and text not in matched
+        }
+    return matched
 
 
 def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
     texts = _texts(source)
     lines, keys = (_matched(source, patterns, texts) for patterns in (layout.lines, layout.keys))
     # If two archives have files of the same names, each of them has a set of its own.
-    counts = Counter((of, text.name) for text, of in (lines | keys).items())
-    alike = {of for (of, _), count in counts.items() if count > 1}
+    counts = Counter((fields, text.name) for text, fields in (lines | keys).items())
+    alike = {fields for (fields, _), count in counts.items() if count > 1}
     sets: dict[tuple[Any, ...], tuple[list[_Text], list[_Text]]] = {}
     for number, matches in enumerate((keys, lines)):
-        for text, of in matches.items():
-            sets.setdefault((of, text.place if of in alike else ""), ([], []))[number].append(text)
-    for of, (with_keys, files) in sorted(sets.items()):
+        for text, fields in matches.items():
+            sets.setdefault((fields, text.place if fields in alike else ""), ([], []))[number].append(text)
+    for fields, (with_keys, files) in sorted(sets.items()):
         if not files:
             cause = "belong to no file of lines:…; the <name>s of both must stand for the same"
             raise InputError(f"{with_keys[0].label}: the keys {cause}")
@@ -350,7 +352,7 @@ def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
             raise InputError(f"{with_keys[0].label}: the same lines have other keys in {with_keys[1].label}")
         with _opened(source, [*with_keys, *files]) as opened:
             of_keys = opened.pop(0) if with_keys else None
-            yield from lines_of_groups(of, opened, of_keys, source.unreadable)
+            yield from lines_of_groups(fields, opened, of_keys, source.unreadable)
 
 
 def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:

@@ -190,10 +190,10 @@ def _ranked(scored: Sequence[str | Path], settings: Mapping[str, Any], seed: int
         chosen[value] = generator.permutation((among >= first) & (among < end))
     del ordered
     for block in _blocks(scored):
-        own = _in_float32(block[score])
-        inside = (own > lowest) & (own < highest)
+        scores = _in_float32(block[score])
+        inside = (scores > lowest) & (scores < highest)
         for value, choice in list(chosen.items()):
-            here = own == value
+            here = scores == value
             inside[here], chosen[value] = np.split(choice, [int(here.sum())])
         yield block.append_column("rank", pa.array(inside))
 

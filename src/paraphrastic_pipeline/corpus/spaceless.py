@@ -60,7 +60,7 @@ def utf8_of(texts: pa.Array) -> tuple[UInt8, Int32]:
 @functools.cache
 def _table() -> Bool:
     """Which code points `has_spaceless` looks for: bool [0x110000]."""
-    found = np.zeros(0x110000, np.bool_)
+    looked_for = np.zeros(0x110000, np.bool_)
     for first, last in (*LETTERS, *((ord(dot), ord(dot)) for dot in DOTS)):
-        found[first : last + 1] = True
-    return found
+        looked_for[first : last + 1] = True
+    return looked_for

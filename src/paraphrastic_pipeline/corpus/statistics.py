@@ -121,8 +121,8 @@ class WordStatistics:
             vocabulary = max(1, len(tokens.words))
             distinct = np.unique(tokens.owners * vocabulary + tokens.ids)
             counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words)).tolist()
-            found = zip(tokens.words, counts, strict=False)
-            self._frequencies.update({word: count for word, count in found if word in known})
+            counted = zip(tokens.words, counts, strict=False)
+            self._frequencies.update({word: count for word, count in counted if word in known})
 
     def idf(self, name: Any) -> tuple[float | None, float | None]:
         """Mean and standard deviation, over a sample's sentences, of the mean IDF of a sentence's words.

@@ -141,9 +141,9 @@ def check_columns(header: Sequence[str], wanted: Sequence[str], place: str) -> N
     """Raise an `InputError` if a header lacks a wanted column, or has it twice."""
     for column in wanted:
         if (count := header.count(column)) != 1:
-            found = f"{count} columns" if count else "no column"
+            number = f"{count} columns" if count else "no column"
             names = cut(", ".join(map(shown, header))) or "nothing"
-            raise InputError(f"{place}: {found} {shown(column)}; the header has {names}")
+            raise InputError(f"{place}: {number} {shown(column)}; the header has {names}")
 
 
 def jsonl_rows(
@@ -158,8 +158,8 @@ def jsonl_rows(
     records = parse_rows(lines, flat_record, label, unreadable)
     for number, record in records:
         paths = [name for name, value in record.items() if not isinstance(value, dict)]
-        if found := _find_columns(paths, languages, columns):
-            names, scores = found
+        if chosen := _find_columns(paths, languages, columns):
+            names, scores = chosen
             absent = () if columns else tuple(name for name in _FOUND_SCORES if name not in names)
             parse = partial(_json_row, names, absent)
             return PairRows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
@@ -210,10 +210,10 @@ def parquet_rows(
     """Rows of a Parquet file; the line of each is its row number, from 1."""
     with open_parquet(path) as file:
         fields = _flattened(file.schema_arrow.empty_table(), path).schema
-    found = _find_columns(fields.names, languages, columns)
-    if not found:
+    chosen = _find_columns(fields.names, languages, columns)
+    if not chosen:
         raise InputError(f"{path}: {_missing(columns, languages, fields.names)}")
-    names, scores = found
+    names, scores = chosen
     for name in names[:2]:
         kind = fields.field(name).type
         values = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -267,7 +267,10 @@ def _find_columns(
         if languages[0] != languages[1]:
             sides = [languages, (f"translation.{languages[0]}", f"translation.{languages[1]}"), *sides]
         possible = [([*names, *scores], tuple(scores.values())) for names in sides]
-    return next((found for found in possible if set(found[0]) <= set(paths)), None)
+    return next(
+        (columns_and_scores for columns_and_scores in possible if set(columns_and_scores[0]) <= set(paths)),
+        None,
+    )
 
 
 def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:

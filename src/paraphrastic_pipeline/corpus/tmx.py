@@ -38,8 +38,8 @@ def tmx_rows(
     while not finished:
         chunk = stream.read(_CHUNK_BYTES)
         finished = not chunk
-        found = ((unit.line, unit) for unit in units.feed(chunk))
-        yield from parse_rows(found, partial(_row, languages), label, unreadable)
+        numbered = ((unit.line, unit) for unit in units.feed(chunk))
+        yield from parse_rows(numbered, partial(_row, languages), label, unreadable)
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ def _texts_in(language: str, texts: Mapping[str, list[str]]) -> list[str]:
     if language in texts:
         return texts[language]
     labels = set(labels_of(language))
-    return next((own for code, own in texts.items() if labels & set(labels_of(code))), [])
+    return next((variants for code, variants in texts.items() if labels & set(labels_of(code))), [])
 
 
 class _Units:

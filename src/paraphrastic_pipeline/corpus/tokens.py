@@ -67,8 +67,8 @@ def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
         return counts, none
     pieces = split_tokens(texts)
     encoded = pieces.flatten().dictionary_encode()
-    found = np.array([_count_in(piece) for piece in encoded.dictionary.to_pylist()], np.int32)
-    of_piece = found[encoded.indices.to_numpy()]
+    of_words = np.array([_count_in(piece) for piece in encoded.dictionary.to_pylist()], np.int32)
+    of_piece = of_words[encoded.indices.to_numpy()]
     sums = np.concatenate((np.zeros((1, 2), np.int32), np.cumsum(of_piece, axis=0, dtype=np.int32)))
     ends = np.cumsum(pc.list_value_length(pieces).to_numpy())
     of_text = np.diff(sums[np.concatenate(([0], ends))], axis=0)
@@ -83,7 +83,7 @@ def _count_in(piece: str) -> tuple[int, int]:
     if len(others) == 1:
         return 0, 0
     characters = len(_SPACELESS.findall(piece))
-    words = characters + sum(any(map(str.isalnum, each)) for each in others)
+    words = characters + sum(any(map(str.isalnum, word)) for word in others)
     return max(words, 1) - 1, characters
 
 

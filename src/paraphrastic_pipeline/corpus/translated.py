@@ -72,10 +72,10 @@ def gather_translations(
                 seen = texts
                 if identify == "model":
                     seen = as_read(prepare_text(texts, **{**preparation, "segmentation": {}}))
-                found = classifier.identify(seen, language)
-                in_language = found.probabilities >= np.float32(rule["min_probability"])
+                identified = classifier.identify(seen, language)
+                in_language = identified.probabilities >= np.float32(rule["min_probability"])
                 if rule["rule"] == "best":
-                    in_language &= np.isin(found.codes, labels)
+                    in_language &= np.isin(identified.codes, labels)
             fates = [
                 _fate(ended, score, text, is_right)
                 for ended, score, text, is_right in zip(

@@ -125,14 +125,14 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     most_rows = max(1, MOST_SCORES // (settings.beam * max(1, config.vocab_size)))
 
     def translate(sentences: Sequence[str]) -> list[Translation]:
-        found = [Translation(None, None, False)] * len(sentences)
+        translations = [Translation(None, None, False)] * len(sentences)
         lengths = [len(ids) for ids in tokenizer(list(sentences))["input_ids"]] if sentences else []
         kept = [row for row, length in enumerate(lengths) if length <= settings.max_tokens]
         ordered = sorted(kept, key=lengths.__getitem__)
         for rows in _batches(ordered, lengths, settings.batch_tokens, most_rows):
             for row, translation in zip(rows, translate_batch([sentences[row] for row in rows]), strict=True):
-                found[row] = translation
-        return found
+                translations[row] = translation
+        return translations
 
     return translate
 
@@ -362,5 +362,7 @@ def _digest(settings: TranslatorSettings) -> str:
         else {}
     )
     # Neither the size of batches nor the device is a reason to begin anew.
-    own = {name: value for name, value in asdict(settings).items() if name not in ("batch_tokens", "device")}
-    return hashlib.sha256(json.dumps([own, files], sort_keys=True).encode()).hexdigest()
+    counted = {
+        name: value for name, value in asdict(settings).items() if name not in ("batch_tokens", "device")
+    }
+    return hashlib.sha256(json.dumps([counted, files], sort_keys=True).encode()).hexdigest()

@@ -127,11 +127,11 @@ def evaluate_bucc(
     for pair, *paths in zip(pairs, testsets, gold, strict=True):
         data = _Data(pair, *map(read_testsets, paths))
         x, y = _entries(system, data.texts, data.languages, name=f"BUCC {pair}")
-        found = nearest_neighbours(x, y, NEIGHBOURS, threads=evaluation.threads)
+        neighbours = nearest_neighbours(x, y, NEIGHBOURS, threads=evaluation.threads)
         del x, y  # large, and no longer needed
         scorings[pair] = {}
         for scoring, margin in SCORINGS.items():
-            mined = best_pairs(*found, margin)
+            mined = best_pairs(*neighbours, margin)
             tuned = _tuned(data, mined, f"{pair} {scoring}", evaluation.bootstrap_samples)
             scorings[pair][scoring], figures = tuned
             measurements |= figures
@@ -191,10 +191,10 @@ def _tuned(
     held_out_thresholds = []
     accepted = np.zeros(len(correct), np.bool_)
     for side in (half, ~half):
-        own = side[pairs.sources]
-        of_others = best_threshold(pairs.scores[~own], correct[~own], int(gold[~side].sum()))
+        on_side = side[pairs.sources]
+        of_others = best_threshold(pairs.scores[~on_side], correct[~on_side], int(gold[~side].sum()))
         held_out_thresholds.append(of_others)
-        accepted |= own & (pairs.scores >= of_others)
+        accepted |= on_side & (pairs.scores >= of_others)
     measure = partial(precision_recall_f1, name=f"bucc {data.pair}", digest=data.digest, samples=samples)
     measurements = {f"{kind} {name}": figure for kind, figure in measure(counted).items()}
     # A half without gold pairs has no best threshold.

@@ -89,12 +89,12 @@ def prepare_bucc(
 
 def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """The location of each line, for errors, and its two cells, stripped of white space."""
-    found = False
+    has_lines = False
     for number, line in readable_lines(stream, label):
         first, tab, second = line.partition("\t")
         if not tab or not first.strip():
             raise InputError(f"{label}:{number}: expected {what} with a tab between them")
-        found = True
+        has_lines = True
         yield f"{label}:{number}", (first.strip(), second.strip())
-    if not found:
+    if not has_lines:
         raise InputError(f"{label}: is empty")

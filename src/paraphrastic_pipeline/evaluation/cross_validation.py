@@ -88,9 +88,9 @@ def split_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
 
 def network_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
     """Test a network with one hidden layer and the λ that is best on `dev` (Dadas 2022, section V)."""
-    found = [predict_classes(train, dev, test[0], penalty=penalty) for penalty in PENALTIES]
-    best, score = _best(np.array([accuracy for _, accuracy in found]))
-    return _one_test(found[best][0], PENALTIES[best], score)
+    predictions = [predict_classes(train, dev, test[0], penalty=penalty) for penalty in PENALTIES]
+    best, score = _best(np.array([accuracy for _, accuracy in predictions]))
+    return _one_test(predictions[best][0], PENALTIES[best], score)
 
 
 def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:

@@ -107,16 +107,16 @@ def tabulate_language_choice(
         for predictor, figure in row.items()
         if figure
     }
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for embeddings, scored in (("shared", shared), ("separate", separate)):
         scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
         for row in _correlations(predictors, scores, embeddings, bootstrap_samples) if scored else ():
             about = {key: row[key] for key in ("embeddings", "languages", "predictor")}
             if figure := printed.get(tuple(about.values())):
-                found.append({**about, "source": "published", "data": "official", "spearman": figure})
+                results.append({**about, "source": "published", "data": "official", "spearman": figure})
             about = {"source": "measured", "data": "official" if official else "sample"}
-            found.append({**row, **about, "datasets": min(len(result["datasets"]) for result in scored)})
-    write_csv(correlations, CORRELATION_COLUMNS, found)
+            results.append({**row, **about, "datasets": min(len(result["datasets"]) for result in scored)})
+    write_csv(correlations, CORRELATION_COLUMNS, results)
 
 
 def _correlations(

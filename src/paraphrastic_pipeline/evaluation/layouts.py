@@ -72,11 +72,11 @@ class Layout:
         return [
             Line(
                 {column: f"{name} {pair} {scoring}" for column, name in self.columns.items()},
-                {"pair": pair, "threshold": f"{found['threshold']:.4f}"},
+                {"pair": pair, "threshold": f"{figures['threshold']:.4f}"},
                 f" ({scoring})",
             )
             for pair, scorings in content["pairs"].items()
-            for scoring, found in scorings.items()
+            for scoring, figures in scorings.items()
         ]
 
     def header(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -68,7 +68,7 @@ class Run:
 
     def digest(self, name: str) -> str:
         """The digest of a system's definition, or of those of all `gathered` ones."""
-        of_all = "".join(self.config_digests.get(each, "") for each in self.gathered)
+        of_all = "".join(self.config_digests.get(name, "") for name in self.gathered)
         every = {**self.config_digests, "*": hashlib.sha256(of_all.encode()).hexdigest()}
         return every.get(name, "")
 
@@ -177,11 +177,11 @@ def _verdict(
     """The ledger's cells about our figure for a published one, which is printed in `row`."""
     table, column = cell["table"], cell["column"]
     known, candidates = measured or {}, _candidates(table, row, run)
-    name, key = next(((*each,) for each in candidates if (*each, column) in known), ("", ""))
+    name, key = next(((*candidate,) for candidate in candidates if (*candidate, column) in known), ("", ""))
     figure = known.get((name, key, column))
     if figure is None:
         return _not_run(cell, row, measured, candidates, run)
-    value, low, high = (float(figure[each]) for each in ("value", "low", "high"))
+    value, low, high = (float(figure[key]) for key in ("value", "low", "high"))
     printed = float(cell["published"])
     # A printed figure may have been rounded by half a unit of its last digit.
     slack = 0.5 * 10.0 ** -len(cell["published"].partition(".")[2])

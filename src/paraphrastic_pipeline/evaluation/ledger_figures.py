@@ -64,7 +64,7 @@ def read_figures(path: Path, table: str, labels: Mapping[str, str]) -> Figures:
     for row in rows if table == "language_choice_correlations" else ():
         about = row["embeddings"], row["predictor"]
         languages[about] = max(languages.get(about, 0), int(row["n"]))
-    found: Figures = {}
+    figures: Figures = {}
     for row in rows:
         # Only the best part of a ranking is published.
         if row.get("best", "yes") != "yes":
@@ -72,7 +72,7 @@ def read_figures(path: Path, table: str, labels: Mapping[str, str]) -> Figures:
         name = row.get("model") or labels.get(row.get("system", ""), "")
         if table == "dataset_differences":
             other = labels.get(row["other"], "")
-            found |= _cells(name, other, row) | _cells(other, name, _reversed(row))
+            figures |= _cells(name, other, row) | _cells(other, name, _reversed(row))
             continue
         key = row_key(table, row)
         if predictor := row.get("predictor"):
@@ -87,9 +87,9 @@ def read_figures(path: Path, table: str, labels: Mapping[str, str]) -> Figures:
             row |= {name: str(int(row[count] or 0) / 1e6) for count, name in _MILLIONS.items()}
             # Papers have other names for corpora, so a model's only corpus is found by its language alone.
             if row["corpus"] != "all" and corpora[name] == 1:
-                found |= _cells(name, row["language"], row)
-        found |= _cells(name, key, row)
-    return found
+                figures |= _cells(name, row["language"], row)
+        figures |= _cells(name, key, row)
+    return figures
 
 
 def _cells(name: str, key: str, row: _Row) -> Figures:

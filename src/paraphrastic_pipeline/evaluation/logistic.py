@@ -40,7 +40,7 @@ def predict_labels(features: Float32, labels: Int64, subsets: Bool, strengths: S
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always", ConvergenceWarning)
                 regression.set_params(C=strength).fit(rows, classes)
-            unfinished[index] += any(issubclass(each.category, ConvergenceWarning) for each in told)
+            unfinished[index] += any(issubclass(warning.category, ConvergenceWarning) for warning in told)
             predicted[index, number] = regression.predict(features)
     for strength, count in zip(strengths, unfinished, strict=True):
         if count:

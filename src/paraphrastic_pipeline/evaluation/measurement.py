@@ -121,14 +121,14 @@ def precision_recall_f1(counts: Float64, *, name: str, digest: str, samples: int
 
 def mean_of(measurements: Sequence[Measurement]) -> Measurement:
     """The mean of figures on several test sets; each of its samples is the mean of theirs."""
-    digests = "".join(each.digest for each in measurements)
+    digests = "".join(measurement.digest for measurement in measurements)
     return Measurement(
-        value=float(np.mean([each.value for each in measurements])),
-        samples=np.mean([each.samples for each in measurements], axis=0),
-        n=sum(each.n for each in measurements),
+        value=float(np.mean([measurement.value for measurement in measurements])),
+        samples=np.mean([measurement.samples for measurement in measurements], axis=0),
+        n=sum(measurement.n for measurement in measurements),
         digest=hashlib.sha256(digests.encode()).hexdigest(),
         higher_is_better=measurements[0].higher_is_better,
-        model_digest=",".join(sorted({each.model_digest for each in measurements})),
+        model_digest=",".join(sorted({measurement.model_digest for measurement in measurements})),
     )
 
 
@@ -183,12 +183,14 @@ def best(measurements: Sequence[Measurement | None], published: Sequence[float] 
         measurements: the figures of a column, None for a system without one.
         published: published figures, in the same unit.
     """
-    there = [(index, each) for index, each in enumerate(measurements) if each is not None]
-    if not there or len(there) + len(published) < 2:
+    measured = [
+        (index, measurement) for index, measurement in enumerate(measurements) if measurement is not None
+    ]
+    if not measured or len(measured) + len(published) < 2:
         return None
-    sign = 1.0 if there[0][1].higher_is_better else -1.0
-    index, first = max(there, key=lambda each: sign * each[1].value)
-    for other, second in there:
+    sign = 1.0 if measured[0][1].higher_is_better else -1.0
+    index, first = max(measured, key=lambda numbered: sign * numbered[1].value)
+    for other, second in measured:
         if other != index:
             p = p_value(first, second)
             if p is None or not p < SIGNIFICANCE or first.value == second.value:

@@ -30,13 +30,13 @@ def measure_overlap(
     """
     with PairDataset(dataset) as data:
         unit, pairs = data.units[0], len(data)
-        own = vocabularies[: len(unit.sentencepiece_sha256)]
+        used = vocabularies[: len(unit.sentencepiece_sha256)]
         pieces = {
-            language: _spelled(unit, np.flatnonzero(data.counts(side)[0]), own)
+            language: _spelled(unit, np.flatnonzero(data.counts(side)[0]), used)
             for side, language in zip(SIDES, languages, strict=True)
         }
     if not pieces["en"]:
-        raise InputError(f"{dataset}: no English sentence has a piece of {own[0]}")
+        raise InputError(f"{dataset}: no English sentence has a piece of {used[0]}")
     (other,) = (language for language in languages if language != "en")
     common = pieces["en"] & pieces[other]
     write_json(
@@ -44,7 +44,7 @@ def measure_overlap(
         {
             "language": other,
             "pairs": pairs,
-            "pieces": {language: len(own) for language, own in pieces.items()},
+            "pieces": {language: len(spellings) for language, spellings in pieces.items()},
             "common": len(common),
             "sp_overlap": len(common) / len(pieces["en"]),
         },
@@ -54,9 +54,9 @@ def measure_overlap(
 def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
     """The spellings of these rows; the extra row for sentences without pieces is skipped."""
     processors = [load_sentencepiece(path) for path in vocabularies]
-    found = set()
+    spellings = set()
     for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():
         second = piece >= unit.sizes[0]
         processor = processors[-1 if second else 0]
-        found.add(processor.id_to_piece(piece - unit.sizes[0] if second else piece))
-    return found
+        spellings.add(processor.id_to_piece(piece - unit.sizes[0] if second else piece))
+    return spellings

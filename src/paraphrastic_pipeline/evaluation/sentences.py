@@ -26,16 +26,16 @@ def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None
     Raises:
         InputError: a file is damaged or has no such column, or a sentence contains a line break.
     """
-    found: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for path in testsets:
         table = read_testsets(Path(path))
         texts = table.select(pl.col(pl.String)).columns
         columns = [name for name in texts if name.startswith("sentence") or name == "english"]
         if not columns:
             raise InputError(f"{path}: has no column with sentences")
-        found |= dict.fromkeys(text for name in columns for text in table[name].drop_nulls())
-        if broken := next((text for text in found if "\n" in text or text.endswith("\r")), None):
+        sentences |= dict.fromkeys(text for name in columns for text in table[name].drop_nulls())
+        if broken := next((text for text in sentences if "\n" in text or text.endswith("\r")), None):
             raise InputError(f"{path}: a sentence is not a line of text: {broken!r}")
-    log.info("%d distinct sentences", len(found))
+    log.info("%d distinct sentences", len(sentences))
     with atomic_output(output) as temporary:
-        temporary.write_text("".join(f"{text}\n" for text in found), encoding="utf-8", newline="")
+        temporary.write_text("".join(f"{text}\n" for text in sentences), encoding="utf-8", newline="")

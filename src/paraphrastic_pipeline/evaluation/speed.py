@@ -75,14 +75,14 @@ def measure_speed(
     for name, system in systems.items():
         for device, count in setups:
             job = {"system": system, "device": device, "cores": count, "sentences": chosen, **settings}
-            found = measure_in_own_process(name, job)
-            if why := found.get("left_out"):
+            result = measure_in_own_process(name, job)
+            if why := result.get("left_out"):
                 log.info("%s: left out on %s: %s", name, device, why)
                 left_out.append({"system": name, "device": device, "cores": count, "why": why})
             else:
-                about = {"system": found["system"], "dim": found["dim"], "device": device}
+                about = {"system": result["system"], "dim": result["dim"], "device": device}
                 about["cores"] = count if device == "cpu" else None
-                rows += [{**about, **row} for row in found["rows"]]
+                rows += [{**about, **row} for row in result["rows"]]
     machine = {"processor": _processor(), "cores": cores, "gpu": gpu}
     write_json(
         output, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows, "left_out": left_out}
@@ -118,10 +118,10 @@ def measure_in_own_process(name: str, job: Json) -> Json:
             raise RuntimeError(
                 f"{name}: the process ended with status {run.returncode}:\n{run.stderr[-4000:]}"
             )
-        found: Json = read_json(answer)
-    if "error" in found:
-        raise InputError(f"{name}: {found['error']}")
-    return found
+        result: Json = read_json(answer)
+    if "error" in result:
+        raise InputError(f"{name}: {result['error']}")
+    return result
 
 
 def _gpu() -> str | None:

@@ -125,10 +125,10 @@ def _timed(
 def main(job: str, result: str) -> None:
     """Do the job described in one file, and write its result to the other."""
     try:
-        found = measure_job(**read_json(job))
+        measured = measure_job(**read_json(job))
     except InputError as error:
-        found = {"error": str(error)}
-    write_json(Path(result), found)
+        measured = {"error": str(error)}
+    write_json(Path(result), measured)
 
 
 if __name__ == "__main__":

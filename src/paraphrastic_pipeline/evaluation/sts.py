@@ -56,77 +56,79 @@ def evaluate_sts(
     Raises:
         InputError: a track or STS Benchmark's test part is missing, or a correlation is not defined.
     """
-    found = _Scores(evaluation, testsets)
+    scores = _Scores(evaluation, testsets)
     if task == "sts":
-        _years(found)
+        _years(scores)
     elif task == "xling_sts":
-        _tracks(found, tracks)
+        _tracks(scores, tracks)
     else:
-        _benchmark(found)
+        _benchmark(scores)
     digests = evaluation.official_digests()
     datasets = {}
-    for name, pairs in found.pairs.items():
+    for name, pairs in scores.pairs.items():
         year, dataset = name.split("/", maxsplit=1)
-        every = found.everything.filter(year=year, dataset=dataset)
+        every = scores.everything.filter(year=year, dataset=dataset)
         datasets[name] = {
             "n": len(pairs),
             "without_gold": every["gold"].null_count(),
             "official": digests.get(name) == content_digest(year, dataset, pairs),
         }
     missing = [_SMT] if task == "sts" and _SMT not in datasets else []
-    evaluation.write(task, found.measurements, datasets, missing=missing, datasets=datasets)
+    evaluation.write(task, scores.measurements, datasets, missing=missing, datasets=datasets)
 
 
-def _years(found: "_Scores") -> None:
-    figures = found.measurements
+def _years(scores: "_Scores") -> None:
+    figures = scores.measurements
     for year in YEARS:
-        datasets = {f"{year}/{name}": pairs for name, pairs in found.datasets(year).items()}
+        datasets = {f"{year}/{name}": pairs for name, pairs in scores.datasets(year).items()}
         for name, pairs in datasets.items():
-            found.add(name, found.scored(pairs, ("en", "en")))
-        whole = pl.concat([found.pairs[name] for name in datasets if name != _SMT])
-        figures[f"spearman {year}"] = found.correlations(year, whole)[f"spearman {year}"]
+            scores.add(name, scores.scored(pairs, ("en", "en")))
+        whole = pl.concat([scores.pairs[name] for name in datasets if name != _SMT])
+        figures[f"spearman {year}"] = scores.correlations(year, whole)[f"spearman {year}"]
         figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in datasets])
     for statistic in ("pearson", "spearman"):
-        for mean, names in (("avg", YEARS), ("datasets", found.pairs)):
+        for mean, names in (("avg", YEARS), ("datasets", scores.pairs)):
             figures[f"{statistic} {mean}"] = mean_of([figures[f"{statistic} {name}"] for name in names])
 
 
-def _tracks(found: "_Scores", tracks: Sequence[str]) -> None:
-    there = found.datasets("2017")
+def _tracks(scores: "_Scores", tracks: Sequence[str]) -> None:
+    parts = scores.datasets("2017")
     for track in tracks:
-        if track not in there:
-            raise InputError(f"{found.testsets}: STS 2017 has no track {track}; there are {', '.join(there)}")
-        found.add(f"2017/{track}", found.scored(there[track], TRACKS[track].languages))
+        if track not in parts:
+            raise InputError(
+                f"{scores.testsets}: STS 2017 has no track {track}; there are {', '.join(parts)}"
+            )
+        scores.add(f"2017/{track}", scores.scored(parts[track], TRACKS[track].languages))
 
 
-def _benchmark(found: "_Scores") -> None:
-    parts = found.datasets(BENCHMARK)
+def _benchmark(scores: "_Scores") -> None:
+    parts = scores.datasets(BENCHMARK)
     missing = [part for part in BENCHMARK_PARTS if part not in parts]
     if "test" in missing:
-        raise InputError(f"{found.testsets}: the archive of the STS test sets lacks STS Benchmark")
+        raise InputError(f"{scores.testsets}: the archive of the STS test sets lacks STS Benchmark")
     for part in ("dev", "test"):
         if part in parts:
-            scored = found.scored(parts[part], ("en", "en"))
-            found.add(f"{BENCHMARK}/{part}", scored)
-            _genres(found, f"{BENCHMARK}/{part}", scored)
+            scored = scores.scored(parts[part], ("en", "en"))
+            scores.add(f"{BENCHMARK}/{part}", scored)
+            _genres(scores, f"{BENCHMARK}/{part}", scored)
     if missing:
-        log.info("%s: STS Benchmark lacks %s", found.testsets, " and ".join(missing))
+        log.info("%s: STS Benchmark lacks %s", scores.testsets, " and ".join(missing))
     else:
         name = f"{BENCHMARK}/test trained"
-        scored = _trained(found, parts, at=f"{found.testsets}: STS {name}")
-        found.measurements |= found.correlations(name, scored)
-        _genres(found, name, scored)
+        scored = _trained(scores, parts, at=f"{scores.testsets}: STS {name}")
+        scores.measurements |= scores.correlations(name, scored)
+        _genres(scores, name, scored)
 
 
-def _genres(found: "_Scores", name: str, scored: pl.DataFrame) -> None:
+def _genres(scores: "_Scores", name: str, scored: pl.DataFrame) -> None:
     """Measure captions and all other pairs of a dataset separately, as far as there are any."""
     is_caption = pl.col("genre") == CAPTION_GENRE
     for genre, pairs in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
         if len(pairs):
-            found.measurements |= found.correlations(f"{name} {genre}", pairs)
+            scores.measurements |= scores.correlations(f"{name} {genre}", pairs)
 
 
-def _trained(found: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
+def _trained(scores: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
     """The test pairs of STS Benchmark, with scores that a trained network predicts from their vectors."""
     # Imported here: it takes seconds to import torch, and STS Benchmark alone needs it.
     from paraphrastic_pipeline.evaluation.networks import pair_features, predict_scores, toolkit_order
@@ -136,9 +138,9 @@ def _trained(found: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) ->
         pairs = parts[part].drop_nulls("gold")
         if len(pairs) < MIN_PAIRS:
             raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs; at least {MIN_PAIRS} are needed")
-        found.pairs[f"{BENCHMARK}/{part}"] = pairs
+        scores.pairs[f"{BENCHMARK}/{part}"] = pairs
         rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
-        features[part] = pair_features(*found.vectors(rows[part], ("en", "en")))
+        features[part] = pair_features(*scores.vectors(rows[part], ("en", "en")))
     train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
     scores, _ = predict_scores(train, dev, features["test"], at=at)
     return rows["test"].with_columns(score=pl.Series(scores))

@@ -34,9 +34,9 @@ def prepare_sts(download: Path, testsets: Path) -> None:
     English track, which is used to choose models.
     """
     # macOS adds files of its own under the same names.
-    found = read_members(download, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
+    contents = read_members(download, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
     members = {}
-    for path, content in found.items():
+    for path, content in contents.items():
         name = f"{path.parent.name}/{path.name}"
         members[name] = LabelledFile(f"{download}: {name}", content)
     frames = [

@@ -56,7 +56,7 @@ def tabulate_studies(
     """
     known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
-    measured = [_row(*each, *files) for each, *files in zip(models, sweeps, sts, strict=True)]
+    measured = [_row(*model, *files) for model, *files in zip(models, sweeps, sts, strict=True)]
     for study in dict.fromkeys(study for study, *_ in models):
         of_study = [
             {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}

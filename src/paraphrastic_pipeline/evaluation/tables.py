@@ -45,17 +45,17 @@ class EvaluatedSystem:
         """
         if not all(name in result for result in self.results):
             return None
-        found = [result.measurement(name) for result in self.results]
-        if len(found) == 1:
-            return found[0]
-        if len({(each.digest, len(each.samples)) for each in found}) > 1:
+        measurements = [result.measurement(name) for result in self.results]
+        if len(measurements) == 1:
+            return measurements[0]
+        if len({(measurement.digest, len(measurement.samples)) for measurement in measurements}) > 1:
             paths = ", ".join(str(result.path) for result in self.results)
             raise InputError(f"{paths}: {name}: not computed on the same test data")
-        values = [each.value for each in found]
+        values = [measurement.value for measurement in measurements]
         return replace(
-            found[0],
+            measurements[0],
             value=float(np.mean(values)),
-            samples=np.mean([each.samples for each in found], axis=0),
+            samples=np.mean([measurement.samples for measurement in measurements], axis=0),
             deviation=float(np.std(values, ddof=1)),
             scores=None,
             gold=None,
@@ -150,11 +150,11 @@ def _rows(system: EvaluatedSystem, layout: Layout) -> Iterator[_Row]:
 
 def _row(name: str, cells: dict[str, str], figures: Mapping[str, Measurement | None], layout: Layout) -> _Row:
     """The row with the figures that exist, and their mean if the layout has a column for it."""
-    found = {column: each for column, each in figures.items() if each is not None}
-    if layout.prefix and len(found) > 1:
-        found["avg"] = mean_of(list(found.values()))
-    numbers = {column: percent(each.value, layout.digits) for column, each in found.items()}
-    return _Row(name, cells | numbers, found)
+    existing = {column: measurement for column, measurement in figures.items() if measurement is not None}
+    if layout.prefix and len(existing) > 1:
+        existing["avg"] = mean_of(list(existing.values()))
+    numbers = {column: percent(measurement.value, layout.digits) for column, measurement in existing.items()}
+    return _Row(name, cells | numbers, existing)
 
 
 def _gathered_row(systems: Sequence[EvaluatedSystem], layout: Layout, columns: Sequence[str]) -> list[_Row]:
@@ -167,7 +167,7 @@ def _gathered_row(systems: Sequence[EvaluatedSystem], layout: Layout, columns: S
     chosen = gathered(systems, list(names.values()))
     if not chosen:
         return []
-    contents = {each.name: each.content for each in chosen.values()}
+    contents = {system.name: system.content for system in chosen.values()}
     # A system's name is its kind of encoder, followed by the model's own name.
     kinds = {content["system"].removesuffix(f" {name}") for name, content in contents.items()}
     dims = {content["dim"] for content in contents.values()}
@@ -189,12 +189,12 @@ def gathered(systems: Sequence[EvaluatedSystem], measurements: Sequence[str]) ->
     """
     chosen = {}
     for measurement in measurements:
-        having = [each for each in systems if each.figure(measurement) is not None]
+        having = [system for system in systems if system.figure(measurement) is not None]
         if having:
             chosen[measurement] = min(
-                having, key=lambda each: sum(name in each.results[0] for name in measurements)
+                having, key=lambda system: sum(name in system.results[0] for name in measurements)
             )
-    return chosen if len({each.name for each in chosen.values()}) > 1 else {}
+    return chosen if len({system.name for system in chosen.values()}) > 1 else {}
 
 
 def _published(path: Path, layout: Layout, columns: Sequence[str]) -> Iterator[_Row]:
@@ -232,7 +232,7 @@ def _intervals(row: _Row) -> Iterator[dict[str, str]]:
             "name": row.name,
             "row": row.group,
             "column": column,
-            **{key: "" if each is None else percent(each, 4) for key, each in numbers.items()},
+            **{key: "" if number is None else percent(number, 4) for key, number in numbers.items()},
             "n": str(figure.n),
             "best": "yes" if column in row.best else "",
             "test_digest": figure.digest,

@@ -86,10 +86,12 @@ def evaluate_transfer(
             if task.dataset == dataset:
                 start = time.monotonic()
                 data = _Data(task, rows, features, f"{at}: {system.label}")
-                found, details[task.name] = _evaluate(data, suite, samples)
+                measured, details[task.name] = _evaluate(data, suite, samples)
                 details[task.name]["official"] = digests.get(task.name) == data.digest
-                measurements |= found
-                figures = ", ".join(f"{name} {each.value:.4f}" for name, each in found.items())
+                measurements |= measured
+                figures = ", ".join(
+                    f"{name} {measurement.value:.4f}" for name, measurement in measured.items()
+                )
                 log.info("%s: %s, in %.0f s", system.label, figures, time.monotonic() - start)
     if suite == "polish" and len(chosen) == len(named):
         averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
@@ -146,18 +148,20 @@ def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, De
         scores, said["development"] = predict_scores(parts["train"], parts["dev"], parts["test"][0], at=at)
         return correlations(scores, gold, at=at, **about), said
     if task.protocol == "nested":
-        found = nested_cross_validation(parts["all"], names=task.classes, at=at)
+        classified = nested_cross_validation(parts["all"], names=task.classes, at=at)
     elif task.protocol == "folds":
-        found = cross_validation(parts["train"], parts["test"], names=task.classes, at=at)
+        classified = cross_validation(parts["train"], parts["test"], names=task.classes, at=at)
     else:
         validation = split_validation if suite == "senteval" else network_validation
-        found = validation(parts["train"], parts["dev"], parts["test"])
-    said |= {"development": found.development, "chosen": list(found.chosen)}
+        classified = validation(parts["train"], parts["dev"], parts["test"])
+    said |= {"development": classified.development, "chosen": list(classified.chosen)}
     # SentEval takes the mean over the folds. Resamples are drawn from all rows, regardless of folds.
-    hits = found.predicted == gold
-    of_folds = np.bincount(found.folds, hits) / np.bincount(found.folds)
+    hits = classified.predicted == gold
+    of_folds = np.bincount(classified.folds, hits) / np.bincount(classified.folds)
     measurements = {f"accuracy {task.name}": replace(share(hits, **about), value=float(of_folds.mean()))}
     if task.name == "MRPC":
-        counts = np.stack([found.predicted & gold, found.predicted, gold], axis=1).astype(np.float64)
+        counts = np.stack([classified.predicted & gold, classified.predicted, gold], axis=1).astype(
+            np.float64
+        )
         measurements["f1 MRPC"] = precision_recall_f1(counts, **about)["f1"]
     return measurements, said

@@ -110,11 +110,11 @@ def _labelled(
 ) -> Iterator[_Row]:
     """One sentence and its class per line; both are groups of the pattern."""
     for number, line in _numbered(file, latin=latin):
-        found = re.fullmatch(pattern, line.strip())
-        if not found:
+        match = re.fullmatch(pattern, line.strip())
+        if not match:
             raise file.fault(number, f"expected {expected}")
-        label = _label(file, number, found["label"], classes)
-        yield {"line": number, "sentence1": found["sentence1"].strip(), "label": label}
+        label = _label(file, number, match["label"], classes)
+        yield {"line": number, "sentence1": match["sentence1"].strip(), "label": label}
 
 
 def _table(

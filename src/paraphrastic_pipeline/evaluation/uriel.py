@@ -51,7 +51,7 @@ def distances_to_english(
     """
     archive, (order, *_) = _of(files, ".zip"), [*(file for file in files if file.suffix == ".txt"), None]
     codes = _codes(_of(files, ".json"), languages)
-    found: dict[str, dict[str, float]] = {language: {} for language in languages}
+    distances: dict[str, dict[str, float]] = {language: {} for language in languages}
     for kind in DISTANCES:
         name = f"{kind}_upper_round2_sparse.npz" if order else f"{kind.upper()}.csv"
         with open_members(archive, [name], max_bytes=max_bytes) as (stream,):
@@ -60,18 +60,18 @@ def distances_to_english(
         for language, code in codes.items():
             distance = row.get(code, math.nan)
             if distance >= 0:
-                found[language][kind] = distance
+                distances[language][kind] = distance
             else:
                 log.warning("%s: no %s distance from English to %s (%s)", archive, kind, language, code)
-    return found
+    return distances
 
 
 def _of(files: Sequence[Path], suffix: str) -> Path:
-    found = [file for file in files if file.suffix == suffix]
-    if len(found) != 1:
-        there = ", ".join(file.name for file in files) or "none"
-        raise InputError(f"distances of URIEL: one {suffix} file is needed; the data set has {there}")
-    return found[0]
+    chosen = [file for file in files if file.suffix == suffix]
+    if len(chosen) != 1:
+        names = ", ".join(file.name for file in files) or "none"
+        raise InputError(f"distances of URIEL: one {suffix} file is needed; the data set has {names}")
+    return chosen[0]
 
 
 def _codes(path: Path, languages: Sequence[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -57,42 +58,12 @@ def fetch(
 
     If no address delivers the file, an `InputError` lists them with their causes on one line.
     """
-    destination = Path(destination)
-    part = destination.with_name(destination.name + ".part")
+    delivery = _Delivery(file, Path(destination), attempts, timeout, sleep)
+    destination, part = delivery.destination, delivery.part
     if by_hand := _by_hand(file):
         sources: list[tuple[str, str | Path]] = [(str(by_hand), by_hand)]
     else:
         sources = [source_of(address, mirror) for address in file.addresses]
-
-    def obtained(location: str | Path, expected: str | None) -> str:
-        """Fill the part, and return the sha256 of its content."""
-        if isinstance(location, Path):
-            discard(part)
-            if not location.is_file():
-                raise AddressError("not a file" if location.exists() else "no such file")
-            try:
-                source = location.open("rb")
-            except OSError as error:
-                raise AddressError(error.strerror) from None
-            with source, part.open("wb") as copy:
-                shutil.copyfileobj(source, copy)
-            return _digest(part, file, expected, destination)
-        failures = furthest = 0
-        while True:
-            resumed = held_bytes(part) > 0
-            try:
-                receive(location, part, size=file.size, timeout=timeout)
-                return _digest(part, file, expected, destination, resumed=resumed)
-            except TransientError as error:
-                failure = error
-            held = held_bytes(part)
-            failures = failures + 1 if held < furthest + LEAST_BYTES else 1
-            furthest = max(furthest, held)
-            if failures >= attempts:
-                raise AddressError(f"{failure} ({failures} attempts)")
-            _log.info("%s: %s: trying again", location, failure)
-            sleep(failure.wait or 2 ** (failures - 1))
-
     if digest := _verified(file, destination, by_hand):
         return digest
     try:
@@ -105,7 +76,7 @@ def fetch(
             causes = []
             for label, location in sources:
                 try:
-                    digest = obtained(location, expected)
+                    digest = delivery.from_place(location, expected)
                 except AddressError as error:
                     causes.append(f"{label}: {error}")
                     _log.info("%s: %s", destination, causes[-1])
@@ -122,6 +93,54 @@ def fetch(
     by_hand = MANUAL / file.dataset / file.name if file.name_is_shared else MANUAL / file.name
     advice = "" if file.shipped else f"; or put the file by hand into {by_hand}"
     raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}{advice}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """A file on its way to its destination, and how patiently it is waited for; see `fetch`."""
+
+    file: RemoteFile
+    destination: Path
+    attempts: int
+    timeout: float
+    sleep: Callable[[float], None]
+
+    @property
+    def part(self) -> Path:
+        """The file that holds what has arrived."""
+        return self.destination.with_name(f"{self.destination.name}.part")
+
+    def from_place(self, location: str | Path, expected: str | None) -> str:
+        """Fill the part from a path or an address, and return the sha256 of its content."""
+        if isinstance(location, Path):
+            return self._copied(location, expected)
+        failures = furthest = 0
+        while True:
+            resumed = held_bytes(self.part) > 0
+            try:
+                receive(location, self.part, size=self.file.size, timeout=self.timeout)
+                return _digest(self.part, self.file, expected, self.destination, resumed=resumed)
+            except TransientError as error:
+                failure = error
+            held = held_bytes(self.part)
+            failures = failures + 1 if held < furthest + LEAST_BYTES else 1
+            furthest = max(furthest, held)
+            if failures >= self.attempts:
+                raise AddressError(f"{failure} ({failures} attempts)")
+            _log.info("%s: %s: trying again", location, failure)
+            self.sleep(failure.wait or 2 ** (failures - 1))
+
+    def _copied(self, path: Path, expected: str | None) -> str:
+        discard(self.part)
+        if not path.is_file():
+            raise AddressError("not a file" if path.exists() else "no such file")
+        try:
+            source = path.open("rb")
+        except OSError as error:
+            raise AddressError(error.strerror) from None
+        with source, self.part.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
+        return _digest(self.part, self.file, expected, self.destination)
 
 
 def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:

@@ -5,13 +5,13 @@ import dataclasses
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from types import NoneType
+from typing import Any, get_args, get_origin
 
 from paraphrastic.base.files import Json
 from paraphrastic.base.limits import Overrides
 from paraphrastic.base.numbers import with_point
-from paraphrastic.base.typed import Form, faults, hints_of, key_of, parts_of
+from paraphrastic.base.typed import Form, faults, hints_of, key_of, options_of, parts_of
 from paraphrastic_pipeline.settings.declared import as_json
 
 # A number with an exponent but no point, which people read as a number and YAML as text.
@@ -52,14 +52,14 @@ def normalize(value: Any, kind: Any) -> Any:
 
     Keys that the description does not name, such as names of definitions, are in their own order.
     """
-    base, limits = parts_of(kind)
+    _, limits = parts_of(kind)
     overrides = next((limit for limit in limits if isinstance(limit, Overrides)), None)
     section = overrides.section() if overrides else section_in(kind)
     if isinstance(value, dict) and section:
         kinds = {key_of(field): inner for field, inner in _fields(section)}
         known = {key: normalize(value[key], kinds[key]) for key in kinds if key in value}
         return {**known, **{key: value[key] for key in value if key not in kinds}}
-    for option in _options(base):
+    for option, _ in map(parts_of, options_of(kind)):
         if isinstance(value, dict) and get_origin(option) is Mapping:
             return {key: normalize(item, get_args(option)[1]) for key, item in value.items()}
         if isinstance(value, list) and get_origin(option) in (list, Sequence):
@@ -84,8 +84,7 @@ def kind_at(path: Sequence[str], section: type) -> Any:
 
 def section_in(kind: Any) -> type | None:
     """The section that a description allows, by itself or among others; None if there is none."""
-    for option in _options(kind):
-        base, _ = parts_of(option)
+    for base, _ in map(parts_of, options_of(kind)):
         if isinstance(base, type) and dataclasses.is_dataclass(base):
             return base
     return None
@@ -95,13 +94,6 @@ def items_of(kind: Any) -> Any:
     """The description of the entries of a list."""
     base, _ = parts_of(kind)
     return get_args(base)[0]
-
-
-def _options(kind: Any) -> list[Any]:
-    base, _ = parts_of(kind)
-    if get_origin(base) in (Union, UnionType):
-        return [parts_of(each)[0] for each in get_args(base)]
-    return [base]
 
 
 def _fields(section: type) -> Iterator[tuple["dataclasses.Field[Any]", Any]]:

@@ -7,7 +7,7 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.settings.declared import recipe_values
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import Mined, MiningEncoder
+from paraphrastic_pipeline.settings.sections.corpora import Mined, OtherEncoder
 from paraphrastic_pipeline.settings.sections.training import Hyperparameters, Training
 
 # A section of the configuration and a name within it.
@@ -90,7 +90,7 @@ def study_model_errors(study: str, lacking: str, config: Configuration) -> Itera
         yield f"{study}.model: {model!r} has {lacking}, but a dataset"
 
 
-def mining_system(encoder: str | MiningEncoder) -> str:
+def mining_system(encoder: str | OtherEncoder) -> str:
     """The system that an encoder of mined corpora is, in the form that `systems.open.open_system` accepts."""
     if isinstance(encoder, str):
         return f"results/models/{encoder}"

@@ -56,7 +56,7 @@ def model_bytes(model: AverageEncoder) -> bytes:
     spellings = [piece.piece.encode() for piece in proto.pieces]
     vocabulary: dict[str, npt.NDArray[Any]] = {
         "pieces": np.frombuffer(b"".join(spellings), np.uint8),
-        "piece_ends": np.cumsum([len(each) for each in spellings], dtype=np.int32),
+        "piece_ends": np.cumsum([len(spelling) for spelling in spellings], dtype=np.int32),
         "scores": np.array([piece.score for piece in proto.pieces], np.float32),
         "types": np.array([piece.type for piece in proto.pieces], np.uint8),
         "charsmap": np.frombuffer(proto.normalizer_spec.precompiled_charsmap, np.uint8),
@@ -109,17 +109,17 @@ def in_node(model: AverageEncoder, folder: Path) -> Other:
     def run(sentences: list[str]) -> dict[str, Any]:
         # `compare` asks for the pieces and for the vectors of the same sentences.
         if last.get("sentences") != sentences:
-            found = subprocess.run(  # noqa: S603 - the script above
+            run = subprocess.run(  # noqa: S603 - the script above
                 [node, "--input-type=module", "-e", script],
                 input=json.dumps(sentences).encode(),
                 capture_output=True,
                 check=False,
             )
-            if found.returncode:
-                lines = found.stderr.decode(errors="replace").splitlines()
-                cause = next((line for line in lines if "Error: " in line), f"exit {found.returncode}")
+            if run.returncode:
+                lines = run.stderr.decode(errors="replace").splitlines()
+                cause = next((line for line in lines if "Error: " in line), f"exit {run.returncode}")
                 raise InputError(f"Node.js cannot run it: {cause}")
-            last.update(json.loads(found.stdout), sentences=sentences)
+            last.update(json.loads(run.stdout), sentences=sentences)
         return last
 
     def embed(sentences: list[str]) -> Any:

@@ -54,7 +54,7 @@ class OriginalDataset:
 
 
 @section
-class MiningEncoder:
+class OtherEncoder:
     """An encoder that is not one of the definitions, by `path` or by `sentence_transformers`."""
 
     path: NotEmpty = derived()
@@ -103,7 +103,7 @@ class Mined:
     """The language of the sentences that recur, and the language of the paraphrases."""
     corpora: Annotated[list[CorpusName], Length(1, distinct=True)]
     """The bitexts in these languages, named as in a definition."""
-    encoder: str | Annotated[MiningEncoder, Length(1, 1)] | None = None
+    encoder: str | Annotated[OtherEncoder, Length(1, 1)] | None = None
     """The encoder that tells which pairs are translations: the name of a definition, `{path: FOLDER}`, or
     `{sentence_transformers: NAME}`. Null if there is a translator.
     """

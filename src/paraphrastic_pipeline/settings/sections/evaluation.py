@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from paraphrastic.base.limits import Length, Range
 from paraphrastic_pipeline.settings.declared import derived, section, setting
+from paraphrastic_pipeline.settings.sections.corpora import OtherEncoder
 from paraphrastic_pipeline.settings.sections.names import Label, LanguageCode, NotEmpty, PairCode
 
 
@@ -101,13 +102,9 @@ class SavedVectors:
 
 
 @section
-class System:
+class System(OtherEncoder):
     """Somebody else's encoder, with one of `path`, `sentence_transformers`, `model2vec` and `vectors`."""
 
-    path: NotEmpty = derived()
-    """A model folder of this project or of sentence-transformers."""
-    sentence_transformers: NotEmpty = derived()
-    """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
     model2vec: NotEmpty = derived()
     """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
     vectors: SavedVectors | None = None
