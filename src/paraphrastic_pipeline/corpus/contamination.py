@@ -80,9 +80,9 @@ class TestSentences:
             self._exact.setdefault("".join(row["words"]), []).append(number)
             if min_similarity is not None:
                 self._test_ngrams.append(ngrams_of(row["words"], self._ngram))
-                for ngram in self._test_ngrams[-1]:
-                    self._postings.setdefault(ngram, []).append(number)
-        self._frequencies = {ngram: len(numbers) for ngram, numbers in self._postings.items()}
+                for gram in self._test_ngrams[-1]:
+                    self._postings.setdefault(gram, []).append(number)
+        self._frequencies = {gram: len(numbers) for gram, numbers in self._postings.items()}
         self._known = frozenset(self._postings)
 
     def find(self, words: list[str]) -> dict[str, Match]:

@@ -142,8 +142,8 @@ def _trained(scores: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -
         rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
         features[part] = pair_features(*scores.vectors(rows[part], ("en", "en")))
     train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
-    scores, _ = predict_scores(train, dev, features["test"], at=at)
-    return rows["test"].with_columns(score=pl.Series(scores))
+    predicted, _ = predict_scores(train, dev, features["test"], at=at)
+    return rows["test"].with_columns(score=pl.Series(predicted))
 
 
 class _Scores:

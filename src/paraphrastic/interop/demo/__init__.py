@@ -65,7 +65,7 @@ def write_demo(
     pair = _PAIR if "en" in codes else (shown[0], shown[min(1, len(shown) - 1)])
     known = [_NAMES.get(code, code) for code in codes]
     corpora = list(model.config.get("corpora", ()))
-    shown = {
+    content_of_page = {
         "name": name,
         "languages": " or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known)
         or "any language",
@@ -79,7 +79,7 @@ def write_demo(
         "sentences": "\n".join(shown),
         "model": Markup(base64.b64encode(content).decode()),  # noqa: S704 - letters and digits
     }
-    return write_page(output, _FOLDER, shown, modules=MODULE.read_text(encoding="utf-8") + "\n")
+    return write_page(output, _FOLDER, content_of_page, modules=MODULE.read_text(encoding="utf-8") + "\n")
 
 
 def _shipped(codes: Iterable[str]) -> list[str]:
