@@ -1,7 +1,7 @@
 """Train one run of a model's sweep.
 
-Inputs: dataset, sentencepiece, vectors (none or one), held_out, testsets. Outputs: weights, sentencepiece, config,
-history.
+Inputs: dataset, sentencepiece, vectors (none or one), held_out, testsets. Outputs: weights, sentencepiece,
+config, history.
 """
 
 from pathlib import Path

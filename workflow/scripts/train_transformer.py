@@ -1,7 +1,7 @@
 """Train one run of a Transformer's sweep.
 
-Inputs: dataset, transformer (the files of its folder, if it is one), held_out, testsets. Outputs: the files of the
-model's folder, history.
+Inputs: dataset, transformer (the files of its folder, if it is one), held_out, testsets. Outputs: the files
+of the model's folder, history.
 """
 
 from pathlib import Path

@@ -190,9 +190,9 @@ def _choice_errors(path: str, definition: Definition, config: Configuration) -> 
     }
     if not any(there for name, there in measures.items() if definition.choose_by in ("mean", name)):
         yield (
-            f"{path}: {definition.choose_by} cannot be measured for {'-'.join(definition.languages)}, so no run "
-            "can be chosen and training cannot stop early: held_out needs `held_out` and corpora, and sts2017 "
-            "needs English and `evaluation.sts`"
+            f"{path}: {definition.choose_by} cannot be measured for {'-'.join(definition.languages)}, so no "
+            "run can be chosen and training cannot stop early: held_out needs `held_out` and corpora, and "
+            "sts2017 needs English and `evaluation.sts`"
         )
 
 

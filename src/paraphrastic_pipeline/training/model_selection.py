@@ -21,8 +21,8 @@ _SCORES = SWEEP[3:6]
 def choose_model(scores: Sequence[Path], output: Path) -> None:
     """Copy the run with the highest development score to `output`, and write the table of the sweep.
 
-    If several runs have the highest score, the first one is taken, and so it is if there is no score. Files for other libraries are removed from
-    `output`, because they belong to the model that it held before.
+    If several runs have the highest score, the first one is taken, and so it is if there is no score. Files
+    for other libraries are removed from `output`, because they belong to the model that it held before.
 
     Args:
         scores: the `development.json` of each run, in the folder of the run's model.
