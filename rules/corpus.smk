@@ -131,6 +131,8 @@ rule hold_out_pairs:
         selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
     output:
         pairs="results/held_out/{model}.parquet",
+        table="results/held_out/{model}.tsv",
+        sentences="results/held_out/{model}.txt",
     log:
         "results/logs/hold_out_pairs/{model}.log",
     benchmark:

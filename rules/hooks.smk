@@ -1,4 +1,4 @@
-"""What a run does and says before its first job and after a failure; not in a dry run."""
+"""What a run does and says before its first job and at its end; not in a dry run."""
 
 from snakemake.logging import logger
 
@@ -7,6 +7,7 @@ from paraphrastic_pipeline.workflow.hooks import (
     follow,
     future_files_warning,
     killed_steps,
+    last_words,
     left_out_models,
 )
 
@@ -32,6 +33,12 @@ onstart:
         for line in download_estimate(corpora.opus_corpora):
             logger.info(line)
         follow(workflow)
+
+
+onsuccess:
+    if workflow.is_main_process:
+        for line in last_words(settings.models):
+            logger.info(line)
 
 
 onerror:

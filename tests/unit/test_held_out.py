@@ -9,8 +9,9 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.corpus.held_out import _in_proportion, hold_out_pairs
+from paraphrastic_pipeline.corpus.held_out import HeldOutFiles, _in_proportion, hold_out_pairs
 from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.settings.sections.selection import HeldOut
 
 Row = tuple[str, str, int]
 
@@ -28,13 +29,24 @@ def held_out(
     max_pairs: list[int | None] | None = None,
 ) -> list[dict[str, object]]:  # fmt: skip
     files = [selected(folder / f"{number}.parquet", rows) for number, rows in enumerate(corpora)]
-    output = folder / "held_out.parquet"
+    output = HeldOutFiles(*(folder / f"held_out.{ending}" for ending in ("parquet", "tsv", "txt")))
     count = hold_out_pairs(
-        files, output, pairs=pairs, share=share, max_pairs=max_pairs or [None] * len(files), seed=seed,
-        memory_mb=200, threads=1, temporary=folder / "temporary",
-    )  # fmt: skip
-    rows: list[dict[str, object]] = pq.read_table(output).to_pylist()
+        files,
+        output,
+        held_out=HeldOut(pairs=pairs, share=share),
+        languages=[("en", "de")] * len(files),
+        max_pairs=max_pairs or [None] * len(files),
+        seed=seed,
+        memory_mb=200,
+        threads=1,
+        temporary=folder / "temporary",
+    )
+    rows: list[dict[str, object]] = pq.read_table(output.pairs).to_pylist()
     assert len(rows) == count
+    assert all((row["source_language"], row["target_language"]) == ("en", "de") for row in rows)
+    lines = (folder / "held_out.tsv").read_text("utf-8").splitlines()
+    assert lines == [f"{row['source']}\t{row['target']}" for row in rows]
+    assert (folder / "held_out.txt").read_text("utf-8").splitlines() == [row["target"] for row in rows]
     return rows
 
 

@@ -1,7 +1,8 @@
 """Choose the pairs that a model is not trained on, so that it can be judged by them."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -10,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.database import (
     CORPUS,
@@ -21,6 +23,7 @@ from paraphrastic_pipeline.corpus.database import (
     random_number,
 )
 from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.settings.sections.selection import HeldOut
 
 # Few pairs say little, so a small corpus gives so many, but at most a quarter of its lines.
 _FEWEST, _LARGEST_SHARE = 10, 0.25
@@ -38,12 +41,27 @@ class _Candidate(NamedTuple):
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOutFiles:
+    """The files of held-out pairs, which are in random order.
+
+    Attributes:
+        pairs: Parquet file with `source`, `target`, `corpus` (int16), `line`, and their languages,
+            `source_language` and `target_language`.
+        table: lines `source TAB target`, which commands such as `paraphrastic score` take.
+        sentences: the targets, one per line.
+    """
+
+    pairs: str | Path
+    table: str | Path
+    sentences: str | Path
+
+
 def hold_out_pairs(
     selected: Sequence[str | Path],
-    output: str | Path,
+    output: HeldOutFiles,
     *,
-    pairs: int,
-    share: float,
+    held_out: HeldOut,
     languages: Sequence[Sequence[str]],
     max_pairs: Sequence[int | None],
     seed: int,
@@ -57,11 +75,9 @@ def hold_out_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        output: Parquet file with `source`, `target`, `corpus` (int16), `line`, and their languages,
-            `source_language` and `target_language`, in random order.
-        pairs: number of pairs to hold out.
-        share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
-            the lines.
+        output: the files.
+        held_out: the number of pairs, and their largest share of all lines; if this is less than ten pairs,
+            ten are held out, or a quarter of the lines.
         languages: languages of source and target of each corpus.
         max_pairs: most pairs that are used of each corpus.
         seed: seed for the choice.
@@ -70,11 +86,13 @@ def hold_out_pairs(
     Raises:
         InputError: no pair is suitable, an input is damaged, or the disk is full.
     """
-    with open_database(f"{output}: cannot be made", **resources) as database:
+    with open_database(f"{output.pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
         lines = _lines(database, len(selected), max_pairs)
         total = sum(lines)
-        wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
+        wanted = min(
+            held_out.pairs, max(int(held_out.share * total), min(_FEWEST, int(_LARGEST_SHARE * total)))
+        )
         found: list[_Candidate] = []
         seen: set[str] = set()
         for corpus, number in enumerate(_in_proportion(wanted, lines)):
@@ -89,8 +107,15 @@ def hold_out_pairs(
         {**each._asdict(), **dict(zip(_LANGUAGES, languages[each.corpus], strict=True))} for each in found
     ]
     schema = pa.schema([*MERGED_SCHEMA, *((name, pa.string()) for name in _LANGUAGES)])
-    write_table(output, pa.Table.from_pylist(rows, schema=schema))
+    write_table(output.pairs, pa.Table.from_pylist(rows, schema=schema))
+    _write_lines(output.table, (f"{each.source}\t{each.target}" for each in found))
+    _write_lines(output.sentences, (each.target for each in found))
     return len(found)
+
+
+def _write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    with atomic_output(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def _lines(database: duckdb.DuckDBPyConnection, corpora: int, max_pairs: Sequence[int | None]) -> list[int]:

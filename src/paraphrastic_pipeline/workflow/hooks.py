@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import end_future_times
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.workflow.estimate import estimate
@@ -61,6 +62,17 @@ def left_out_models(left_out: Mapping[str, str]) -> Iterator[str]:
 def download_estimate(corpora: Mapping[str, OpusCorpus]) -> list[str]:
     """Return lines on the cost of those corpora of OPUS, by path, that are not downloaded yet."""
     return estimate([corpus for path, corpus in corpora.items() if not Path(path).exists()])
+
+
+def last_words(models: Sequence[str]) -> list[str]:
+    """Return what a person should read at the end of a run; nothing may fail because of it."""
+    # Imported here, because a dry run needs none of it.
+    from paraphrastic_pipeline.report import outcome
+
+    try:
+        return list(outcome.last_words(models))
+    except (InputError, KeyError) as error:
+        return [f"the results cannot be summarized: {on_one_line(error)}"]
 
 
 def killed_steps(logs: Iterable[str]) -> Iterator[str]:

@@ -157,17 +157,18 @@ class Results:
         return gaps
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
-        """Return the cards of all models and the table of STS, or else the files given to `--forcerun`.
+        """Return the cards of all models and the tables of held-out pairs and of STS.
 
-        Models without English have no row in that table, and if none has, there is no table.
+        Models without English have no row in the table of STS, and if none has, there is no table. If there
+        are files among the words given to `--forcerun`, these are returned instead.
 
         Snakemake takes every word after `--forcerun` as something to run again. In `--forcerun train_model
         results/models/fr/model.safetensors`, for example, the file is meant as a target but is not one.
         """
         cards = [f"results/models/{model}/README.md" for model in self.config.models]
         files = sorted(str(name) for name in forced if str(name).startswith("results/"))
-        table = ["results/tables/sts.csv"] if "sts" in self.system_tables else []
-        return files or [*table, *cards]
+        tables = [name for name in ("held_out", "sts") if name in self.system_tables]
+        return files or [*(f"results/tables/{name}.csv" for name in tables), *cards]
 
     def rows(self, table: str) -> list[str]:
         """Return the systems that have a row in a table."""

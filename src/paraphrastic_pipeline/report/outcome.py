@@ -1,0 +1,162 @@
+"""What came of a run, in a sentence for each model: how well it finds what it was trained to find."""
+
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.files import read_json
+from paraphrastic.base.lines import text_lines
+from paraphrastic.model.folder import open_folder
+from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
+
+# Examples that a reader is shown.
+EXAMPLES = 10
+# Sentences that are embedded to see how fast a model is.
+_SPEED_SENTENCES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A held-out sentence, its partner, and what it finds before and after training."""
+
+    sentence: str
+    partner: str
+    found: str
+    right: bool
+    found_before: str | None
+    right_before: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How well a model finds the partners of held-out sentences, in per cent.
+
+    Attributes:
+        model: the name of the model.
+        sentences: number of sentences, on both sides.
+        found: the share whose nearest sentence is their partner.
+        interval: its 95 % interval.
+        hidden: the share if partners are hidden among sentences of the training data, too.
+        others: number of these sentences.
+        before: the share before training; None if that was not measured.
+        examples: right and wrong findings.
+    """
+
+    model: str
+    sentences: int
+    found: float
+    interval: tuple[float, float]
+    hidden: float
+    others: int
+    before: float | None
+    examples: Sequence[Example]
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        low, high = self.interval
+        before = "" if self.before is None else f"; before training, it found {self.before:.1f} %"
+        hidden = f" With {self.others:,} more sentences to choose from, it finds {self.hidden:.1f} %."
+        return (
+            f"{self.model} finds the partners of {self.found:.1f} % of {self.sentences:,} held-out sentences "
+            f"(95 % interval {low:.1f} to {high:.1f}){before}.{hidden if self.others else ''}"
+        )
+
+
+def read_outcome(model: str, results: Path = Path("results")) -> Outcome | None:
+    """Read the outcome of a model from its results of `evaluate_held_out`; None if it has none.
+
+    Raises:
+        InputError: a file is damaged.
+        KeyError: a result lacks a figure.
+    """
+    path, untrained = (results / "eval" / name / "held_out.json" for name in (model, f"{model}-untrained"))
+    if not path.is_file():
+        return None
+    content = read_json(path)
+    before = read_json(untrained) if untrained.is_file() else None
+    measured = content["measurements"]
+    low, high = measured["found"]["interval"]
+    return Outcome(
+        model=model,
+        sentences=2 * sum(pair["n"] for pair in content["pairs"].values()),
+        found=100 * measured["found"]["value"],
+        interval=(100 * low, 100 * high),
+        hidden=100 * measured["found hidden"]["value"],
+        others=max(pair["others"] for pair in content["pairs"].values()),
+        before=100 * before["measurements"]["found"]["value"] if before else None,
+        examples=_examples(content["examples"], before["examples"] if before else []),
+    )
+
+
+def _examples(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[Example]:
+    """Wrong and right findings, as many of each as there are, up to half of them wrong."""
+    at = {(row["sentence"], row["partner"]): row for row in before}
+    wrong = [row for row in after if not row["right"]][: EXAMPLES // 2]
+    right = [row for row in after if row["right"]][: EXAMPLES - len(wrong)]
+    examples = []
+    for row in (*right, *wrong):
+        earlier = at.get((row["sentence"], row["partner"]))
+        examples.append(
+            Example(
+                row["sentence"],
+                row["partner"],
+                row["found"],
+                row["right"],
+                earlier["found"] if earlier else None,
+                earlier["right"] if earlier else None,
+            )
+        )
+    return examples
+
+
+def embedding_rate(folder: Path, sentences: Path) -> float:
+    """Sentences per second that a model embeds in one thread, from raw text to vectors."""
+    model = open_folder(folder)
+    lines = text_lines(sentences.read_bytes(), str(sentences))
+    many = (lines * (1 + _SPEED_SENTENCES // len(lines)))[:_SPEED_SENTENCES]
+    language = model.config["languages"][-1]
+    # What is compiled or loaded when it is first used does not count.
+    model.embed_raw_text(many[:100], language=language, threads=1)
+    start = time.perf_counter()
+    model.embed_raw_text(many, language=language, threads=1)
+    return len(many) / (time.perf_counter() - start)
+
+
+def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterator[str]:
+    """Yield what a person should read at the end of a run: for each model, where it is and how good.
+
+    The commands at the end are for the first model, on files that the run has made.
+    """
+    trained = [model for model in models if (results / "models" / model / "config.json").is_file()]
+    for model in trained:
+        yield f"{results}/models/{model}"
+        if outcome := read_outcome(model, results):
+            yield f"  {outcome.sentence}"
+        counts = results / "corpora" / model / "counts.json"
+        selected = sorted((results / "selected" / model).glob("*/*.counts.json"))
+        if counts.is_file() and selected:
+            kept = sum(corpus.kept for corpus in read_merged(counts))
+            read = sum(read_selected(path)[0].read for path in selected)
+            yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
+    if trained:
+        sentences = results / "held_out" / f"{trained[0]}.txt"
+        if sentences.is_file():
+            rate = embedding_rate(results / "models" / trained[0], sentences)
+            yield f"{trained[0]} embeds {rate:,.0f} sentences per second here, on one core."
+        model = shlex.quote(f"{results}/models/{trained[0]}")
+        yield "What to type next:"
+        if sentences.is_file():
+            text = shlex.quote(str(sentences))
+            pairs = shlex.quote(str(sentences.with_suffix(".tsv")))
+            yield f"  paraphrastic score --model {model} --input {pairs} --output -"
+            yield f"  paraphrastic embed --model {model} --input {text} --output vectors.npy"
+            yield (
+                f"  head -3 {text} | paraphrastic search --model {model} --index vectors.npy "
+                f"--sentences {text} --input - --output -"
+            )
+        yield f"  paraphrastic demo --model {model} --output demo.html"
+        yield f"  paraphrastic export --model {model} --format paraphrastic --dtype int8 --output exported"
