@@ -69,8 +69,8 @@ def write_card(
     figures = [figure for path in results for figure in _figures(read_json(path))]
     (chosen,) = [row["development"] for row in read_csv(folder / "sweep.csv") if row["chosen"]]
     rows = [
-        (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
-        for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)
+        (name, version, f"{counted['kept']:,}", "not stated" if licence == "-" else licence)
+        for (name, version, licence), counted in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
     steps = zip(corpora, map(read_selected, selected), read_merged(counts), strict=True) if selected else ()
     drops = [
