@@ -24,6 +24,7 @@ from urllib.parse import unquote
 
 _WORDS = ("lines", "keys", "table", "rows", "text", "key", "link", "where")
 _PATTERNS = ("lines", "keys", "table")
+_LISTS = (*_PATTERNS, "text", "key", "link")
 _PLACE = re.compile(r"\*\*/|\*|\?|<([a-z]+)>")
 
 
@@ -71,13 +72,8 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
     if not all(column and equals for column, equals, _ in conditions):
         raise LayoutError("where:… needs a column and a value, such as where:is_duplicate=1")
     return GroupLayout(
-        lines=tuple(given["lines"]),
-        keys=tuple(given["keys"]),
-        table=tuple(given["table"]),
+        **{name: tuple(given[name]) for name in _LISTS},
         rows="".join(given["rows"]),
-        text=tuple(given["text"]),
-        key=tuple(given["key"]),
-        link=tuple(given["link"]),
         where=tuple((column, value) for column, _, value in conditions),
     )
 
