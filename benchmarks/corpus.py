@@ -48,6 +48,7 @@ PAPER = {
     "paraphrase_score": {"min": 0.4, "max": 1.0},
 }
 MEMBER = "para-nmt.txt"
+NEAR = {"ngram": 2, "min_similarity": 0.95}
 TREEBANK = TreebankWordTokenizer().tokenize
 
 
@@ -188,7 +189,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
     merging = Merging(
         duplicates="keep_one", near_duplicates=None, drop=["exact"], max_pairs=[None], weights=[1]
     )
-    near = replace(merging, near_duplicates={"ngram": 2, "min_similarity": 0.95})
     merge = partial(
         merge_pairs,
         [files["selected"]],
@@ -248,7 +248,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             seed=1,
         ),
         "merge": partial(merge, merging=merging),
-        "merge, near duplicates": partial(merge, merging=near),
+        "merge, near duplicates": partial(merge, merging=replace(merging, near_duplicates=NEAR)),
     }
     return {name: measured(step, size) for name, step in steps.items()}
 

@@ -64,7 +64,12 @@ def measure(file: Path, workers: int) -> None:
     os.environ["COVERAGE_FILE"] = str(file)
     os.environ["COVERAGE_CORE"] = "ctrace"
     pytest.main([*arguments, "--cov-context=test", "--cov-report="], plugins=[durations])
-    file.with_suffix(".json").write_text(json.dumps(durations.seconds))
+    _seconds_file(file).write_text(json.dumps(durations.seconds))
+
+
+def _seconds_file(coverage: Path) -> Path:
+    """The file beside a measurement with the seconds of each test."""
+    return coverage.with_suffix(".seconds.json")
 
 
 class Tests:
@@ -72,7 +77,7 @@ class Tests:
 
     def __init__(self, file: Path, *, budget: float) -> None:
         self.budget = budget
-        self.seconds: dict[str, float] = json.loads(file.with_suffix(".json").read_text())
+        self.seconds: dict[str, float] = json.loads(_seconds_file(file).read_text())
         self.by_line: dict[tuple[str, int], set[str]] = defaultdict(set)
         with sqlite3.connect(file) as database:
             names = dict(database.execute("SELECT id, context FROM context"))

@@ -9,6 +9,7 @@ from adapter import step
 from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
 
 with step(snakemake):
-    params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
-    model = untrained_model(TrainingInputs.of_rule(snakemake.input, *params))
+    params = snakemake.params
+    inputs = TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about)
+    model = untrained_model(inputs)
     model.write(Path(snakemake.output[0]).parent)

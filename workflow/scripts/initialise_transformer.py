@@ -11,6 +11,7 @@ from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_m
 from paraphrastic_pipeline.training.transformer import begin_transformer
 
 with step(snakemake):
-    params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
-    model = untrained_model(TrainingInputs.of_rule(snakemake.input, *params), begin_transformer)
+    params = snakemake.params
+    inputs = TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about)
+    model = untrained_model(inputs, begin_transformer)
     model.write(Path(snakemake.output[0]).parent)

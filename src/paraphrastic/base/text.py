@@ -154,9 +154,9 @@ def is_chinese(text: str) -> bool:
     """
     if text.isascii() or _NOT_CHINESE.search(unicodedata.normalize("NFKC", text)):
         return False
-    found = _HAN_OR_WORD.findall(text)
-    chinese = len(found) - found.count("")
-    return 0 < chinese >= found.count("")
+    runs = _HAN_OR_WORD.findall(text)
+    chinese = len(runs) - runs.count("")
+    return 0 < chinese >= runs.count("")
 
 
 def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:

@@ -137,14 +137,14 @@ def _word(base: Any, form: Form) -> str:
 def completed(value: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     """An object with the defaults of the keys that it lacks; a key whose value says nothing is left out."""
     names = {field.name for field in dataclasses.fields(kind)}
-    found = {key: each for key, each in value.items() if each is not None or key not in names}
+    known = {key: item for key, item in value.items() if item is not None or key not in names}
     for field in dataclasses.fields(kind):
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()
-            found.setdefault(field.name, {} if dataclasses.is_dataclass(default) else default)
+            known.setdefault(field.name, {} if dataclasses.is_dataclass(default) else default)
         elif field.default not in (dataclasses.MISSING, None):
-            found.setdefault(field.name, field.default)
-    return found
+            known.setdefault(field.name, field.default)
+    return known
 
 
 def unwritable(value: Any) -> Iterator[str]:
@@ -194,7 +194,7 @@ def _is_of(value: Any, base: Any, form: Form) -> bool:
     if base is Any:
         return True
     if origin is Literal:
-        return any(type(value) is type(each) and value == each for each in get_args(base))
+        return any(type(value) is type(literal) and value == literal for literal in get_args(base))
     if base in (int, float):
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
             return False

@@ -114,11 +114,11 @@ def min_score(what: str, *, of_files: bool = False) -> Argument:
     )
 
 
-def languages(of: str, default: Any = None) -> Argument:
+def languages(what: str, default: Any = None) -> Argument:
     """`--languages`: the languages of two files or columns."""
     help = (
-        f"languages of the {of}, such as de-en, which the model must know; needed if it keeps its languages "
-        "apart"
+        f"languages of the {what}, such as de-en, which the model must know; needed if it keeps its "
+        "languages apart"
     )
     return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
 

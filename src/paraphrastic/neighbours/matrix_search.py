@@ -85,5 +85,5 @@ def search(
                 columns.compare(values, block.start, None, name)
                 if progress:
                     progress((number + block.stop / rows) / len(groups))
-            neighbours[group].add(columns.found())
+            neighbours[group].add(columns.neighbours())
     return neighbours

@@ -136,7 +136,7 @@ class Columns:
 
         share(self._workers, slices(len(rows), size), work)
 
-    def found(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """Return the columns' neighbours among all rows so far."""
         for other in self._own[1:]:
             self._own[0].add(other)
@@ -178,7 +178,7 @@ def nearest_neighbours(
                 y[panel], by_column.indices.shape[1], bound, workers, first=panel.start, name="vectors"
             )
             columns.compare(x, 0, by_row, "vectors", tell)
-            by_column[panel].add(columns.found())
+            by_column[panel].add(columns.neighbours())
             # Only the first thread reports, and another one may have done the last block.
             tell(1.0)
     return by_row, by_column

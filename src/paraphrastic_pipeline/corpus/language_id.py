@@ -65,14 +65,14 @@ class LanguageIdentifier:
             # One line per text, since fastText counts a newline as a word. For several lines at a time, it
             # repeats the probability of the best label for all others (fasttext-wheel 0.9.2).
             line = text.replace("\n", " ")
-            found = predict(f"{line}\n", -1, _LEAST, "strict") if line and not line.isspace() else _NOTHING
-            value, label = found[0]
+            labels = predict(f"{line}\n", -1, _LEAST, "strict") if line and not line.isspace() else _NOTHING
+            value, label = labels[0]
             codes.append(label[len(_LABEL) :])
             best.append(value)
-            if len(found) == 1:
+            if len(labels) == 1:
                 probabilities.append(value if label in expected else 0.0)
             else:
-                probabilities.append(sum([value for value, label in found if label in expected]))
+                probabilities.append(sum([value for value, label in labels if label in expected]))
         # Rounding in the softmax can yield slightly more than 1.
         values = np.minimum(np.array([best, probabilities], np.float32), np.float32(1))
         if not expected:

@@ -1,10 +1,9 @@
 """Convert the files of a published corpus, or a user's own files, into one Parquet file of pairs."""
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,17 +14,8 @@ from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
-from paraphrastic_pipeline.corpus.groups import (
-    Drawing,
-    GroupRow,
-    OpenFile,
-    by_key,
-    by_link,
-    drawn_pairs,
-    lines_of_groups,
-    rows_of_groups,
-    without_keys,
-)
+from paraphrastic_pipeline.corpus.group_files import GroupRow, group_rows
+from paraphrastic_pipeline.corpus.groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, warn
 from paraphrastic_pipeline.corpus.tables import (
     PairRows,
@@ -37,8 +27,8 @@ from paraphrastic_pipeline.corpus.tables import (
     tsv_rows,
 )
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
-from paraphrastic_pipeline.registry.archive import member_names, open_members
-from paraphrastic_pipeline.registry.layouts import GroupLayout, group_layout, matching
+from paraphrastic_pipeline.registry.archive import open_members
+from paraphrastic_pipeline.registry.layouts import group_layout
 
 _log = logging.getLogger(__name__)
 
@@ -135,6 +125,11 @@ class _Source:
         """The languages of the two sides, in the order of the files."""
         return self.files[0].languages[0], self.files[-1].languages[-1]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a table, if they are named."""
+        return self.files[0].members
+
     def is_empty(self, cause: str) -> InputError:
         """The error for a corpus that has no pairs."""
         names = ", ".join(str(file.path) for file in self.files)
@@ -154,13 +149,6 @@ class _Source:
         streams = [self.stream(number) for number in range(len(self.files))]
         return aligned_lines(streams, [str(file.path) for file in self.files], self.unreadable)
 
-    def rows_of_lines(self, parse: Callable[[int, str], Any]) -> Iterator[Any]:
-        """The rows of an archive's member that has one line per pair."""
-        name, *_ = self.files[0].members
-        (stream,) = self.members([(name,)])
-        label = f"{self.label}: {name}"
-        return parse_rows(readable_lines(stream, label, self.unreadable), parse, label, self.unreadable)
-
 
 def _opus(source: _Source) -> PairRows:
     # Each language's member has several possible names, since OPUS writes a language pair in either order.
@@ -175,48 +163,50 @@ def _pairs(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, 
         yield source, target, number
 
 
-def _captions(source: _Source) -> PairRows:
+def _captions(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, str, int]]:
     """Pair every two of a line's k sentences, which gives k (k - 1) / 2 pairs per line.
 
     The sides of every other pair are swapped, so that no side collects the sentences of one annotator.
     """
+    for number, sentences in lines:
+        for rank, (one, other) in enumerate(combinations(sentences, 2)):
+            yield (other, one, number) if (number + rank) % 2 else (one, other, number)
 
-    def pairs() -> Iterator[tuple[str, str, int]]:
-        for number, sentences in source.aligned():
-            for rank, (one, other) in enumerate(combinations(sentences, 2)):
-                yield (other, one, number) if (number + rank) % 2 else (one, other, number)
 
-    return PairRows(pairs())
+def _lines_of_member(
+    source: _Source, widths: Sequence[int], expected: str, scores: tuple[str, ...] = ()
+) -> PairRows:
+    """Rows of an archive's member whose lines have two sides, scores and cells that are skipped."""
+
+    def parse(number: int, line: str) -> tuple[Any, ...]:
+        one, other, *rest = split_cells(line, widths, expected)
+        return one, other, number, *map(finite_score, rest[: len(scores)])
+
+    name, *_ = source.files[0].members
+    (stream,) = source.members([(name,)])
+    label = f"{source.label}: {name}"
+    lines = readable_lines(stream, label, source.unreadable)
+    return PairRows(parse_rows(lines, parse, label, source.unreadable), scores)
 
 
 def _paranmt(source: _Source) -> PairRows:
-    def parse(number: int, line: str) -> tuple[str, str, int, float]:
-        reference, paraphrase, score = split_cells(line, (3,), "expected reference, paraphrase and score")
-        return reference, paraphrase, number, finite_score(score)
-
-    return PairRows(source.rows_of_lines(parse), ("paraphrase_score",))
+    return _lines_of_member(source, (3,), "expected reference, paraphrase and score", ("paraphrase_score",))
 
 
 def _manythings(source: _Source) -> PairRows:
-    def parse(number: int, line: str) -> tuple[str, str, int]:
-        text, translation, *_ = split_cells(line, (2, 3), "expected text, translation and attribution")
-        return text, translation, number
-
-    return PairRows(source.rows_of_lines(parse))
+    return _lines_of_member(source, (2, 3), "expected text, translation and attribution")
 
 
 def _tsv(source: _Source) -> PairRows:
-    return tsv_rows(source.stream(), source.label, source.files[0].members, source.unreadable)
+    return tsv_rows(source.stream(), source.label, source.columns, source.unreadable)
 
 
 def _jsonl(source: _Source) -> PairRows:
-    members = source.files[0].members
-    return jsonl_rows(source.stream(), source.label, source.sides, members, source.unreadable)
+    return jsonl_rows(source.stream(), source.label, source.sides, source.columns, source.unreadable)
 
 
 def _parquet(source: _Source) -> PairRows:
-    first = source.files[0]
-    return parquet_rows(Path(first.path), source.sides, first.members, source.unreadable)
+    return parquet_rows(Path(source.files[0].path), source.sides, source.columns, source.unreadable)
 
 
 def _tmx(source: _Source) -> PairRows:
@@ -240,17 +230,10 @@ def _groups(source: _Source) -> PairRows:
     def groups() -> Iterator[tuple[int, list[str]]]:
         last = 0
         for members, layout in layouts.items():
-            files = [file for file in source.files if file.members == members]
-            part = replace(source, files=files)
-            rows = counted(_rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout))
-            if layout.key or layout.keys:
-                groups = by_key(rows, part.label, drawing.resources)
-            elif layout.link:
-                groups = by_link(rows, part.label, drawing.resources)
-            else:
-                groups = without_keys(rows)
+            paths = [Path(file.path) for file in source.files if file.members == members]
+            rows = counted(group_rows(paths, layout, source.unreadable, max_bytes=source.max_bytes))
             first = last
-            for number, sentences in groups:
+            for number, sentences in groups_of(rows, layout, str(paths[0]), drawing.resources):
                 last = max(last, first + number)
                 yield first + number, sentences
 
@@ -272,101 +255,11 @@ def _groups(source: _Source) -> PairRows:
     return PairRows(pairs())
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A member of an archive, or a file that is no archive."""
-
-    path: Path
-    member: str | None
-
-    @property
-    def name(self) -> str:
-        """What patterns match."""
-        return self.path.name if self.member is None else self.member
-
-    @property
-    def place(self) -> str:
-        """The archive or folder that holds it."""
-        return str(self.path.parent if self.member is None else self.path)
-
-    @property
-    def label(self) -> str:
-        """Its name in messages."""
-        return str(self.path) if self.member is None else f"{self.path}: {self.member}"
-
-
-def _texts(source: _Source) -> list[_Text]:
-    """All texts of a corpus, of which several may have the same name."""
-    paths = [Path(file.path) for file in source.files]
-    held = [(path, member_names(path)) for path in paths]
-    return [
-        _Text(path, member) for path, members in held for member in ([None] if members is None else members)
-    ]
-
-
-@contextmanager
-def _opened(source: _Source, texts: Iterable[_Text]) -> Iterator[list[OpenFile]]:
-    with ExitStack() as stack:
-        files = []
-        for text in texts:
-            if text.member is None:
-                stream = stack.enter_context(open_stream(text.path, max_bytes=source.max_bytes))
-            else:
-                members = open_members(text.path, [text.member], max_bytes=source.max_bytes)
-                (stream,) = stack.enter_context(members)
-            files.append(OpenFile(stream, text.label, text.name))
-        yield files
-
-
-def _matched(
-    source: _Source, patterns: Sequence[str], texts: Sequence[_Text]
-) -> dict[_Text, tuple[tuple[str, str], ...]]:
-    """The texts that any of the patterns matches, by name, and what its `<name>`s stand for."""
-    ordered, matched = sorted(texts, key=lambda text: text.name), dict[_Text, tuple[tuple[str, str], ...]]()
-    names = list(dict.fromkeys(text.name for text in texts))
-    for pattern in patterns:
-        if not (matches := matching(pattern, names)):
-            some = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-            raise InputError(f"{source.label}: no file matches {pattern}; there are {some}")
-        matched |= {
-            text: matches[text.name] for text in ordered if text.name in matches and text not in matched
-        }
-    return matched
-
-
-def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
-    texts = _texts(source)
-    lines, keys = (_matched(source, patterns, texts) for patterns in (layout.lines, layout.keys))
-    # If two archives have files of the same names, each of them has a set of its own.
-    counts = Counter((fields, text.name) for text, fields in (lines | keys).items())
-    alike = {fields for (fields, _), count in counts.items() if count > 1}
-    sets: dict[tuple[Any, ...], tuple[list[_Text], list[_Text]]] = {}
-    for number, matches in enumerate((keys, lines)):
-        for text, fields in matches.items():
-            sets.setdefault((fields, text.place if fields in alike else ""), ([], []))[number].append(text)
-    for fields, (with_keys, files) in sorted(sets.items()):
-        if not files:
-            cause = "belong to no file of lines:…; the <name>s of both must stand for the same"
-            raise InputError(f"{with_keys[0].label}: the keys {cause}")
-        if len(with_keys) > 1:
-            raise InputError(f"{with_keys[0].label}: the same lines have other keys in {with_keys[1].label}")
-        with _opened(source, [*with_keys, *files]) as opened:
-            of_keys = opened.pop(0) if with_keys else None
-            yield from lines_of_groups(fields, opened, of_keys, source.unreadable)
-
-
-def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
-    texts = _texts(source)
-    for text in _matched(source, layout.table, texts) if layout.table else texts:
-        with _opened(source, [text]) as (file,):
-            yield from rows_of_groups(file, layout, source.unreadable)
-
-
 # Each reader yields `source, target, line[, scores]`, with the sides in the order of the files' languages.
 _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "opus": _opus,
     "aligned": lambda source: PairRows(_pairs(source.aligned())),
-    "captions": _captions,
+    "captions": lambda source: PairRows(_captions(source.aligned())),
     "groups": _groups,
     "paranmt": _paranmt,
     "manythings": _manythings,

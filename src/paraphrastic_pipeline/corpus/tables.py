@@ -154,8 +154,7 @@ def jsonl_rows(
     unreadable: UnreadableRows,
 ) -> PairRows:
     """Rows of a file with one JSON object per line; empty lines are skipped."""
-    lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
-    records = parse_rows(lines, flat_record, label, unreadable)
+    records = json_records(stream, label, unreadable)
     for number, record in records:
         paths = [name for name, value in record.items() if not isinstance(value, dict)]
         if chosen := _find_columns(paths, languages, columns):
@@ -167,8 +166,15 @@ def jsonl_rows(
     return PairRows(iter(()))
 
 
-def flat_record(number: int, line: str) -> tuple[int, dict[str, Any]]:
-    """A line's number and its JSON object, as `with_nested` returns it."""
+def json_records(
+    stream: BinaryIO, label: str, unreadable: UnreadableRows
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of lines, by `with_nested`, with their numbers; empty lines are skipped."""
+    lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
+    return parse_rows(lines, _flat_record, label, unreadable)
+
+
+def _flat_record(number: int, line: str) -> tuple[int, dict[str, Any]]:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:

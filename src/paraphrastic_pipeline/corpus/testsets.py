@@ -115,4 +115,5 @@ _READERS = {"sts": _sts, "tatoeba": _tatoeba, "bucc": _bucc, "senteval": _sentev
 
 
 def _rows(file: TestFile) -> Iterator[dict[str, Any]]:
-    return (row for block in read_blocks(file.path) for row in block.to_pylist())
+    # As dictionaries, rows take much more memory than in the file, so few are held at a time.
+    return (row for block in read_blocks(file.path, rows=1000) for row in block.to_pylist())

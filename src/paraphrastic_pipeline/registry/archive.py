@@ -191,9 +191,9 @@ def _contents(
     """The wanted files of an archive as streams, which together have at most `max_bytes` bytes."""
     with _opened(path, zipped) as archive:
         files = {PurePosixPath(name): file for name, file in _files(archive, path).items()}
-        found = {name: file for name, file in files.items() if wanted(name)}
-        _check_size(str(path), sum(size for size, _ in found.values()), max_bytes)
-        for name, (_, info) in found.items():
+        chosen = {name: file for name, file in files.items() if wanted(name)}
+        _check_size(str(path), sum(size for size, _ in chosen.values()), max_bytes)
+        for name, (_, info) in chosen.items():
             with _open_file(archive, info, f"{path}: {name}", max_bytes) as stream:
                 yield name, stream
 

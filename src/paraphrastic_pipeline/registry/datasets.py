@@ -149,8 +149,8 @@ class RemoteFile:
     def on_request(self) -> str | None:
         """Where the user puts a file that is given on request; None if it is shipped or can be downloaded."""
         paths = [unquote(urlsplit(address).path) for address in self.addresses]
-        own = self.shipped and all(path.startswith("resources/") for path in paths)
-        return paths[0] if paths and own else None
+        is_given = self.shipped and all(path.startswith("resources/") for path in paths)
+        return paths[0] if paths and is_given else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ class Dataset:
         """Language pairs with aligned text, each once; none for monolingual data."""
         if self.kind == "aligned":
             return tuple(combinations([file.languages[0] for file in self.files], 2))
-        found = {frozenset(file.languages): file.languages for file in self.files}
-        return tuple((pair[0], pair[1]) for pair in found.values() if len(pair) == 2)
+        by_languages = {frozenset(file.languages): file.languages for file in self.files}
+        return tuple((pair[0], pair[1]) for pair in by_languages.values() if len(pair) == 2)
 
     def file(self, name: str) -> RemoteFile:
         """The file with this name."""
@@ -207,15 +207,15 @@ class Dataset:
     def _lacks(self, languages: Sequence[str]) -> InputError:
         have = dict.fromkeys("-".join(file.languages) or "no language" for file in self.files)
         asked = "-".join(languages) or "no language"
-        there = f"pairs of {', '.join(have)}" if self.kind == "aligned" else ", ".join(have)
-        return InputError(f"data set {self.name!r} has nothing in {asked}; it has {there}")
+        present = f"pairs of {', '.join(have)}" if self.kind == "aligned" else ", ".join(have)
+        return InputError(f"data set {self.name!r} has nothing in {asked}; it has {present}")
 
     def _find(self, languages: tuple[str, ...]) -> list[RemoteFile]:
         """The files that `select` returns; none if there are none."""
         if self.kind == "aligned":
             of_language = {file.languages[0]: file for file in self.files}
-            found = [of_language[language] for language in languages if language in of_language]
-            return found if len(found) == len(languages) else []
+            chosen = [of_language[language] for language in languages if language in of_language]
+            return chosen if len(chosen) == len(languages) else []
         files = [file for file in self.files if set(file.languages) == set(languages)]
         return sorted(files, key=lambda file: [languages.index(language) for language in file.languages])
 

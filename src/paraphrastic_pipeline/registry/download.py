@@ -166,14 +166,15 @@ def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
 
 def _by_hand(file: RemoteFile) -> Path | None:
     """The file that the user put into `MANUAL`, if there is one for this data set."""
-    own, common = MANUAL / file.dataset / file.name, MANUAL / file.name
-    if own.is_file():
-        return own
+    of_dataset, common = MANUAL / file.dataset / file.name, MANUAL / file.name
+    if of_dataset.is_file():
+        return of_dataset
     if file.shipped or not common.is_file():
         return None
     if file.name_is_shared:
         raise InputError(
-            f"{common}: several data sets have a file with this name: move it to {own} if it belongs there"
+            f"{common}: several data sets have a file with this name: move it to {of_dataset} if it "
+            "belongs there"
         )
     return common
 

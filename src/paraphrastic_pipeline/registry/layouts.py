@@ -24,6 +24,7 @@ from urllib.parse import unquote
 
 _WORDS = ("lines", "keys", "table", "rows", "text", "key", "link", "where")
 _PATTERNS = ("lines", "keys", "table")
+_LISTS = (*_PATTERNS, "text", "key", "link")
 _PLACE = re.compile(r"\*\*/|\*|\?|<([a-z]+)>")
 
 
@@ -55,7 +56,7 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
     for word in words:
         name, colon, value = word.partition(":")
         if name not in given or not colon or not value:
-            raise LayoutError(f"{word!r} is none of {', '.join(f'{each}:…' for each in _WORDS)}")
+            raise LayoutError(f"{word!r} is none of {', '.join(f'{known}:…' for known in _WORDS)}")
         given[name].append(value if name in _PATTERNS else unquote(value))
     if given["lines"] and any(given[name] for name in ("table", "rows", "text", "key", "link", "where")):
         raise LayoutError("lines:… goes with keys:… alone, as lines have no columns")
@@ -71,13 +72,8 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
     if not all(column and equals for column, equals, _ in conditions):
         raise LayoutError("where:… needs a column and a value, such as where:is_duplicate=1")
     return GroupLayout(
-        lines=tuple(given["lines"]),
-        keys=tuple(given["keys"]),
-        table=tuple(given["table"]),
+        **{name: tuple(given[name]) for name in _LISTS},
         rows="".join(given["rows"]),
-        text=tuple(given["text"]),
-        key=tuple(given["key"]),
-        link=tuple(given["link"]),
         where=tuple((column, value) for column, _, value in conditions),
     )
 
@@ -85,14 +81,14 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
 def matching(pattern: str, names: Iterable[str]) -> dict[str, tuple[tuple[str, str], ...]]:
     """The names that a pattern matches, in sorted order, and what its `<name>`s stand for in each."""
     expression, last, seen = "", 0, set[str]()
-    for found in _PLACE.finditer(pattern):
-        expression += re.escape(pattern[last : found.start()])
-        last = found.end()
-        if name := found[1]:
+    for place in _PLACE.finditer(pattern):
+        expression += re.escape(pattern[last : place.start()])
+        last = place.end()
+        if name := place[1]:
             expression += f"(?P={name})" if name in seen else f"(?P<{name}>[^/]*?)"
             seen.add(name)
         else:
-            expression += {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}[found[0]]
+            expression += {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}[place[0]]
     whole = re.compile(expression + re.escape(pattern[last:]), re.DOTALL)
     matches = ((name, whole.fullmatch(name)) for name in sorted(names))
-    return {name: tuple(sorted(found.groupdict().items())) for name, found in matches if found}
+    return {name: tuple(sorted(match.groupdict().items())) for name, match in matches if match}

@@ -67,8 +67,10 @@ def check_links(
         for address in file.addresses
     ]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _, found in groupby(pool.map(check, asked), key=lambda link: (link.file.dataset, link.file.name)):
-            links = list(found)
+        for _, of_file in groupby(
+            pool.map(check, asked), key=lambda link: (link.file.dataset, link.file.name)
+        ):
+            links = list(of_file)
             dead = "spare" if any(link.state == "ok" for link in links) else "dead"
             yield from (replace(link, state=dead) if link.state == "dead" else link for link in links)
 

@@ -59,8 +59,8 @@ def _damage(download: str) -> str | None:
     if not lock.exists():
         return f"cannot be verified, because {lock} is missing"
     record = _read(lock)
-    if (found := Path(download).stat().st_size) != record.get("size"):
-        return f"damaged: it has {found} bytes, and had {record.get('size')} when it was fetched"
+    if (size := Path(download).stat().st_size) != record.get("size"):
+        return f"damaged: it has {size} bytes, and had {record.get('size')} when it was fetched"
     if (actual := sha256(download)) != record["sha256"]:
         return f"damaged: its sha256 is {actual}, and was {record['sha256']} when it was fetched"
     return None

@@ -108,7 +108,7 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
     if not isinstance(entries, list):
         raise InputError(f"{path}: not a list of OPUS's corpora: {json.dumps(answer)[:60]}")
     a, b = sorted(languages)
-    found = []
+    corpora = []
     for number, entry in enumerate(entries, start=1):
         at = f"{path}: entry {number}"
         name, version, address = (_text(at, entry, key) for key in ("corpus", "version", "url"))
@@ -117,9 +117,9 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
             if address_error(address) or urlsplit(address).scheme == "file":
                 raise InputError(f"{at}: {address!r} is not an http(s) address")
             size, pairs = (_number(at, entry, key) for key in ("size", "alignment_pairs"))
-            found.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
-    found.sort(key=lambda corpus: corpus.pairs or 0)
-    return {corpus.name: corpus for corpus in reversed(found)}
+            corpora.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
+    corpora.sort(key=lambda corpus: corpus.pairs or 0)
+    return {corpus.name: corpus for corpus in reversed(corpora)}
 
 
 def _text(at: str, entry: Any, key: str) -> str:

@@ -75,8 +75,8 @@ def write_card(
     (run,) = [row for row in read_csv(folder / "sweep.csv") if row["chosen"]]
     chosen = " and ".join(text.format(run[name]) for name, text in _DEVELOPMENT.items() if run[name])
     rows = [
-        (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
-        for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)
+        (name, version, f"{counted['kept']:,}", "not stated" if licence == "-" else licence)
+        for (name, version, licence), counted in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
     steps = zip(corpora, map(read_selected, selected), read_merged(counts), strict=True) if selected else ()
     drops = [

@@ -46,7 +46,10 @@ CHAPTERS = (
         "A figure is bold, and filled in the pictures, if it is significantly better than all "
         "others.",
         (
-            *(Section(name, each.title, each.caption, intervals=True) for name, each in LAYOUTS.items()),
+            *(
+                Section(name, layout.title, layout.caption, intervals=True)
+                for name, layout in LAYOUTS.items()
+            ),
             Section(
                 "dataset_differences",
                 "How systems differ from data set to data set",

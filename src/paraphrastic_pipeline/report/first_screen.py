@@ -65,22 +65,22 @@ def surprises(
         KeyError: a table lacks a column.
         ValueError: an entry is not a number.
     """
-    found = list(_no_better(headline)) if headline else []
+    sentences = list(_no_better(headline)) if headline else []
     for table, look in _LOOKS.items():
         if is_there(table):
-            found += look(tables / f"{table}.csv")
-    return found + (list(_missed(ledger)) if ledger else [])
+            sentences += look(tables / f"{table}.csv")
+    return sentences + (list(_missed(ledger)) if ledger else [])
 
 
 def _no_better(headline: Headline) -> Iterator[str]:
-    found = [
+    gains = [
         f"{gain.system} ({gain.before:.1f} before and {gain.after:.1f} after)"
         for gain in headline.gains
         if gain.before is not None and gain.interval and gain.before >= gain.interval[0]
     ]
-    if found:
+    if gains:
         yield (
-            f"Training has made no clear difference to {_listed(found)}: the score before it lies within the "
+            f"Training has made no clear difference to {_listed(gains)}: the score before it lies within the "
             "interval of the score after it."
         )
 

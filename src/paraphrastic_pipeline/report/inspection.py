@@ -56,10 +56,10 @@ class Inspected:
     @property
     def sentences(self) -> list[str]:
         """All sentences; an `InputError` if there are fewer than two."""
-        found = list(dict.fromkeys(text for texts in self.sources.values() for text in texts))
-        if len(found) < 2:
+        distinct = list(dict.fromkeys(text for texts in self.sources.values() for text in texts))
+        if len(distinct) < 2:
             raise InputError(f"{', '.join(self.sources)}: at least two different sentences are needed")
-        return found
+        return distinct
 
 
 def neighbours(inspected: Inspected, asked: Sequence[str] | None = None) -> Rows:
@@ -97,14 +97,14 @@ def _nearest(
         model.embed_raw_text(texts, normalize=True, language=language) for texts in (asked, candidates)
     )
     places = {text: place for place, text in enumerate(candidates)}
-    found = []
+    rows = []
     products = queries.astype(np.float32) @ vectors.astype(np.float32).T
     for sentence, cosines in zip(asked, products, strict=True):
         if sentence in places:
             cosines[places[sentence]] = -np.inf
         best = np.argsort(-cosines, kind="stable")[: min(_NEIGHBOURS, len(candidates) - 1)]
-        found.append([(candidates[place], float(cosines[place])) for place in best])
-    return found
+        rows.append([(candidates[place], float(cosines[place])) for place in best])
+    return rows
 
 
 def _shown(text: str) -> str:
@@ -166,11 +166,11 @@ def positions(inspected: Inspected) -> tuple[Rows, str]:
         method, places = "UMAP", mapper.fit_transform(vectors)
     else:
         method, places = "PCA", _principal(vectors)
-    found = [
+    points = [
         {"source": source, "x": f"{x:.4f}", "y": f"{y:.4f}", "sentence": _shown(text)}
         for (source, text), (x, y) in zip(rows, places, strict=True)
     ]
-    return found, method
+    return points, method
 
 
 def _principal(vectors: Float32) -> Float64:
@@ -205,12 +205,12 @@ def sample_corpora(files: Sequence[tuple[str | Path, str]], count: int) -> dict[
         files: Parquet files of pairs in random order, each with the name of its corpus.
         count: number of sentences of a corpus, at most.
     """
-    found = {}
+    sentences = {}
     for path, corpus in files:
         pairs = read_table(path, columns=["source", "target"], rows=count)
         sides = (pairs[side].to_pylist() for side in ("source", "target"))
-        found[corpus] = list(dict.fromkeys(chain.from_iterable(sides)))[:count]
-    return found
+        sentences[corpus] = list(dict.fromkeys(chain.from_iterable(sides)))[:count]
+    return sentences
 
 
 def inspect_model(

@@ -184,11 +184,11 @@ class _Page:
         # A picture is named by its path in the folder.
         every = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
         wanted = self.figures
-        found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
-        if not found and (self._is_there(section.name) or not section.table):
+        pictures = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
+        if not pictures and (self._is_there(section.name) or not section.table):
             why = self.absent.get(section.name) or f"{figures / pattern} does not exist"
             self.missing.append((f"{section.title}: picture", why))
-        for place, path in found.items():
+        for place, path in pictures.items():
             name = ", ".join(place.parts[1:])
             label = f"{section.title}{name and ': '}{name}"
             if picture := self.attempt(f"{section.title}: picture", partial(embed_svg, label=label), path):

@@ -60,7 +60,7 @@ def write_provenance(
             environments[entry["environment"]] = record["environment"]
         entry["data"] = sorted(_data_of(path, records, leaves))
     data = {path: _about_data(Path(path)) for path in sorted(set().union(*leaves.values()))}
-    packages = {each.metadata["Name"]: each.version for each in importlib.metadata.distributions()}
+    packages = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
     write_json(
         output,
         {
@@ -176,7 +176,7 @@ def _located(name: str, results: Path) -> Path:
 
 def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
     """The latest record of each output."""
-    found: dict[str, dict[str, Any]] = {}
+    latest: dict[str, dict[str, Any]] = {}
     for log in sorted(logs.rglob("*.log")):
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
             _, mark, text = line.partition(MARK)
@@ -187,9 +187,9 @@ def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
             except ValueError:
                 continue  # cut off when its step was killed
             for path in record["outputs"]:
-                if path not in found or found[path]["time"] <= record["time"]:
-                    found[path] = record
-    return found
+                if path not in latest or latest[path]["time"] <= record["time"]:
+                    latest[path] = record
+    return latest
 
 
 def _data_of(
@@ -200,7 +200,7 @@ def _data_of(
         known[path] = frozenset()  # ends loops: a step may read what it writes, such as a cache
         inputs = records.get(path, {}).get("inputs", [])
         if inputs:
-            known[path] = frozenset().union(*(_data_of(each, records, known) for each in inputs))
+            known[path] = frozenset().union(*(_data_of(file, records, known) for file in inputs))
         elif Path(path).parts[0] != _RESULTS and Path(path).is_file():
             known[path] = frozenset([path])
     return known[path]

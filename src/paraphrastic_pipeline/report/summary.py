@@ -112,9 +112,9 @@ def read_speeds(path: Path) -> list[tuple[str, str]]:
         )
         speeds.append((readable(row["sentences_per_second"]), what))
     single = {"source": "published", "device": "cpu", "cores": "1"}
-    printed = [each for each in rows if single.items() <= each.items()]
+    printed = [row for row in rows if single.items() <= row.items()]
     if speeds and printed:
-        best_printed = max(printed, key=lambda each: float(each["sentences_per_second"]))
+        best_printed = max(printed, key=lambda row: float(row["sentences_per_second"]))
         without = "" if best_printed["preprocessing"] == "counted" else ", without cutting the text"
         what = f"is the best figure that the papers print for one core: {best_printed['system']}{without}"
         speeds.append((readable(best_printed["sentences_per_second"]), what))

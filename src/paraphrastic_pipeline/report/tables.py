@@ -184,7 +184,7 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _cell(row: Row, name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
-    around = [row[each] for each in span if row[each]]
+    around = [row[column] for column in span if row[column]]
     if len(around) == 1:
         note = replace(note, deviation=around[0])
     elif around:

@@ -30,13 +30,13 @@ def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
         from sentence_transformers import SentenceTransformer
     except ImportError:
         raise not_installed(str(folder), "neural") from None
-    own = open_folder(folder)
+    opened = open_folder(folder)
     if any("LastState" in module["type"] for module in read_json(folder / MODULES)):
         # sentence-transformers would have to be told to trust our LSTM, so its modules are put together here.
-        model = cast(TransformerEncoder, own).modules
+        model = cast(TransformerEncoder, opened).modules
     else:
         model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-    settings = {key: own.config[key] for key in ("segmentation", "folding") if own.config[key]}
+    settings = {key: opened.config[key] for key in ("segmentation", "folding") if opened.config[key]}
 
     def prepared(texts: list[str]) -> list[str]:
         # The tokenizer does everything else.
@@ -46,6 +46,6 @@ def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
         lambda texts: model.tokenizer(prepared(texts), truncation=True)["input_ids"],
         lambda texts: model.encode(prepared(texts), show_progress_bar=False),
     )
-    parity = compare(own, other, read_sentences(str(text)))
+    parity = compare(opened, other, read_sentences(str(text)))
     parity.check(str(text), "sentence-transformers")
     return parity

@@ -142,8 +142,8 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
 
 def complete_definition(definition: Mapping[str, Any]) -> Definition:
     """A definition by itself, without global sections, with the defaults of all that it leaves out."""
-    found: Definition = built(Definition, _completed(copy.deepcopy(dict(definition)), 1))
-    return found
+    completed: Definition = built(Definition, _completed(copy.deepcopy(dict(definition)), 1))
+    return completed
 
 
 def _completed(definition: Json, seed: int) -> Json:
@@ -168,9 +168,9 @@ def _secrets(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, str) and (error := secret_error(value)):
         yield f"{path}: {error}"
     entries = value.items() if isinstance(value, Mapping) else enumerate(value if type(value) is list else ())
-    for key, each in entries:
+    for key, item in entries:
         yield from _secrets(key, path or str(key))
-        yield from _secrets(each, f"{path}{path and '.'}{key}")
+        yield from _secrets(item, f"{path}{path and '.'}{key}")
 
 
 def _refuse(errors: Iterable[str]) -> None:
@@ -186,11 +186,11 @@ def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[
     for section in ("definitions", "mined"):
         for name, definition in config[section].items():
             corpora, files = definition["corpora"], definition["files"]
-            stated = {each: registry[each].licence if each in registry else "" for each in corpora}
+            stated = {corpus: registry[corpus].licence if corpus in registry else "" for corpus in corpora}
             allowed = [
-                each
-                for each in corpora
-                if each in files or each in config["mined"] or commercial_use(stated[each]) == "allowed"
+                corpus
+                for corpus in corpora
+                if corpus in files or corpus in config["mined"] or commercial_use(stated[corpus]) == "allowed"
             ]
             if corpora and not allowed:
                 names = ", ".join(corpora)
@@ -199,7 +199,7 @@ def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[
             if section == "definitions":
                 for key in ("max_pairs", "weights"):
                     of_corpus = definition[key]
-                    definition[key] = {each: of_corpus[each] for each in of_corpus if each in allowed}
+                    definition[key] = {corpus: of_corpus[corpus] for corpus in of_corpus if corpus in allowed}
 
 
 def _keep_languages(config: Json) -> Iterator[str]:
@@ -223,11 +223,11 @@ def _keep_languages(config: Json) -> Iterator[str]:
         return model not in definitions or bool(_languages(definitions[model]) & set(wanted))
 
     config["models"] = [model for model in config["models"] if is_kept(model)]
-    for name, each in list(config["studies"].items()):
-        models = shared_models(each["model"])
-        each["model"] = [model for model in models if is_kept(model)]
+    for name, study in list(config["studies"].items()):
+        models = shared_models(study["model"])
+        study["model"] = [model for model in models if is_kept(model)]
         # A definition that nothing varies is only compared with others.
-        if not each["model"] or (len(each["model"]) == 1 < len(models) and not each["vary"]):
+        if not study["model"] or (len(study["model"]) == 1 < len(models) and not study["vary"]):
             del config["studies"][name]
     choice = config["language_choice"]
     kept = [model for model in choice["models"] if is_kept(model)]

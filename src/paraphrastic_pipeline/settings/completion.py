@@ -77,7 +77,7 @@ def kind_at(path: Sequence[str], section: type) -> Any:
     kind: Any = section
     for key in path:
         inner = section_in(kind)
-        kinds = {key_of(field): each for field, each in _fields(inner)} if inner else {}
+        kinds = {key_of(field): setting for field, setting in _fields(inner)} if inner else {}
         kind = kinds.get(key, Any)
     return kind
 
@@ -131,7 +131,7 @@ def _hint(value: Any, types: Collection[Any], key: str) -> str:
         return f"; write {point}, with a decimal point"
     if key.endswith("languages") and isinstance(value, str) and (pair := _PAIR.fullmatch(value)):
         return f"; write [{pair[1]}, {pair[2]}]"
-    is_list = any(get_origin(each) in (list, Sequence) for each in types)
+    is_list = any(get_origin(option) in (list, Sequence) for option in types)
     return f"; write [{value}]" if is_list else ""
 
 

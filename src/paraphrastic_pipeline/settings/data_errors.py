@@ -85,14 +85,14 @@ def testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
 
 def _tatoeba_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
     files = [set(file.languages) for file in dataset.files]
-    there = {
+    known = {
         language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
     }
-    if not there:
+    if not known:
         yield f"{key}.testsets: {dataset.name!r} has no language with its own file and an English one"
         return
     for language in settings.languages or ():
-        if language not in there - {"en"}:
+        if language not in known - {"en"}:
             yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
 
 
@@ -105,7 +105,7 @@ def _bucc_errors(key: str, settings: Any, dataset: Dataset) -> Iterator[str]:
     if errors := list(_bucc_file_errors(f"{key}.testsets", dataset)):
         yield from errors
         return
-    there = ["-".join(pair) for pair in dataset.pairs]
+    present = ["-".join(pair) for pair in dataset.pairs]
     for pair in settings.pairs or ():
-        if pair not in there:
-            yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"
+        if pair not in present:
+            yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(present)}"

@@ -78,20 +78,20 @@ def section(kind: type[T]) -> type[T]:
 def recipe_values(kind: type, recipe: str) -> Json:
     """The settings of a section whose defaults depend on the recipe."""
     fields = dataclasses.fields(kind)
-    return {each.name: each.metadata["recipes"][recipe] for each in fields if "recipes" in each.metadata}
+    return {field.name: field.metadata["recipes"][recipe] for field in fields if "recipes" in field.metadata}
 
 
 def built(kind: Any, value: Any) -> Any:
     """A value of a checked and completed configuration, in the classes that describe it."""
     base, limits = parts_of(kind)
     if get_origin(base) in (Union, UnionType):
-        inside = [each for each in get_args(base) if _is_inside(value, parts_of(each)[0])]
+        inside = [option for option in get_args(base) if _is_inside(value, parts_of(option)[0])]
         return built(inside[0], value) if inside else value
     if value is None or any(isinstance(limit, Overrides) for limit in limits):
         return value
     if dataclasses.is_dataclass(base) and isinstance(base, type):
         hints = hints_of(base)
-        fields = {key_of(each): each.name for each in dataclasses.fields(base)}
+        fields = {key_of(field): field.name for field in dataclasses.fields(base)}
         return base(**{fields[key]: built(hints[fields[key]], value[key]) for key in fields if key in value})
     if get_origin(base) in (list, Sequence):
         return [built(get_args(base)[0], item) for item in value]
@@ -109,10 +109,10 @@ def _is_inside(value: Any, base: Any) -> bool:
 def as_json(value: Any) -> Any:
     """The settings of a section, or anything that has sections inside, as JSON; `built` reads it again."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = [(each, getattr(value, each.name)) for each in dataclasses.fields(value)]
-        left_out = {each.name for each in dataclasses.fields(value) if _may_be_left_out(each)}
-        said = [(each, item) for each, item in pairs if item is not None or each.name not in left_out]
-        return {key_of(each): as_json(item) for each, item in said}
+        pairs = [(field, getattr(value, field.name)) for field in dataclasses.fields(value)]
+        left_out = {field.name for field in dataclasses.fields(value) if _may_be_left_out(field)}
+        said = [(field, item) for field, item in pairs if item is not None or field.name not in left_out]
+        return {key_of(field): as_json(item) for field, item in said}
     if isinstance(value, Mapping):
         return {key: as_json(item) for key, item in value.items()}
     return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
@@ -132,41 +132,41 @@ def schema_of(kind: Any, *, documented: bool = False) -> Json:
         rule = _schema_of_section(limit.section(), documented=documented, only=limit.only)
         return {**rule, "required": []}
     if origin in (Union, UnionType):
-        return _union([schema_of(each, documented=documented) for each in arguments])
+        return _union([schema_of(argument, documented=documented) for argument in arguments])
     if origin is Literal:
         return {"enum": list(arguments)}
     if base is Any:
         return {}
     if base in _TYPES:
-        found: Json = {"type": _TYPES[base]}
+        schema: Json = {"type": _TYPES[base]}
     elif isinstance(base, type) and dataclasses.is_dataclass(base):
-        found = _schema_of_section(base, documented=documented)
+        schema = _schema_of_section(base, documented=documented)
     elif origin in (list, Sequence):
         items = schema_of(arguments[0], documented=documented)
-        found = {"type": "array", **({"items": items} if items else {})}
+        schema = {"type": "array", **({"items": items} if items else {})}
     else:
         names = {key: rule for key, rule in schema_of(arguments[0]).items() if key != "type"}
         values = schema_of(arguments[1], documented=documented)
-        found = {
+        schema = {
             "type": "object",
             **({"propertyNames": names} if names else {}),
             "additionalProperties": values,
         }
     for limit in limits:
         if isinstance(limit, Also):
-            found = _union([found, schema_of(limit.section, documented=documented)])
+            schema = _union([schema, schema_of(limit.section, documented=documented)])
         else:
-            found |= _limit(limit, found["type"])
-    return found
+            schema |= _limit(limit, schema["type"])
+    return schema
 
 
 def _union(kinds: list[Json]) -> Json:
     """One rule for a value of several kinds, as no two of them have the same keyword with other values."""
-    if any("enum" in each for each in kinds):
-        return {"enum": [value for each in kinds for value in each.get("enum", [None])]}
-    whole: Json = {"type": [each["type"] for each in kinds]}
-    for each in kinds:
-        whole = {**each, **whole}
+    if any("enum" in rule for rule in kinds):
+        return {"enum": [value for rule in kinds for value in rule.get("enum", [None])]}
+    whole: Json = {"type": [rule["type"] for rule in kinds]}
+    for rule in kinds:
+        whole = {**rule, **whole}
     return whole
 
 
@@ -178,9 +178,9 @@ def _limit(limit: Any, kind: str) -> Json:
             return least if limit.most == math.inf else {**least, "maximum": limit.most}
         case Length():
             name = _LENGTHS[kind]
-            found = {f"min{name}": limit.least} if limit.least else {}
-            found |= {} if limit.most is None else {f"max{name}": limit.most}
-            return {**found, "uniqueItems": True} if limit.distinct else found
+            schema = {f"min{name}": limit.least} if limit.least else {}
+            schema |= {} if limit.most is None else {f"max{name}": limit.most}
+            return {**schema, "uniqueItems": True} if limit.distinct else schema
         case OneOf():
             return {"enum": list(limit.values)}
         case Text():
@@ -191,40 +191,45 @@ def _limit(limit: Any, kind: str) -> Json:
 def _schema_of_section(kind: type, *, documented: bool, only: Sequence[str] = ()) -> Json:
     hints, rules, required = hints_of(kind), {}, []
     texts = meanings(kind) if documented else {}
-    for each in dataclasses.fields(kind):
-        if "internal" in each.metadata or (only and each.name not in only):
+    for field in dataclasses.fields(kind):
+        if "internal" in field.metadata or (only and field.name not in only):
             continue
-        rule = schema_of(hints[each.name], documented=documented)
-        if each.default_factory is not dataclasses.MISSING:
-            default = each.default_factory
+        rule = schema_of(hints[field.name], documented=documented)
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory
             if not isinstance(default, type):
                 rule["default"] = default()
-        elif each.default is not dataclasses.MISSING and "follows" not in each.metadata:
-            rule["default"] = as_json(each.default)
-        if is_needed(each):
-            required.append(key_of(each))
+        elif field.default is not dataclasses.MISSING and "follows" not in field.metadata:
+            rule["default"] = as_json(field.default)
+        if is_needed(field):
+            required.append(key_of(field))
         if documented:
-            rule |= {"original": each.metadata["original"]} if "original" in each.metadata else {}
-            rule |= {"recipes": each.metadata["recipes"]} if "recipes" in each.metadata else {}
-            rule |= {"description": texts[each.name]} if each.name in texts else {}
-        rules[key_of(each)] = rule
-    found: Json = {"type": "object", "additionalProperties": False, "required": required, "properties": rules}
+            rule |= {"original": field.metadata["original"]} if "original" in field.metadata else {}
+            rule |= {"recipes": field.metadata["recipes"]} if "recipes" in field.metadata else {}
+            rule |= {"description": texts[field.name]} if field.name in texts else {}
+        rules[key_of(field)] = rule
+    schema: Json = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": required,
+        "properties": rules,
+    }
     if documented and kind.__doc__:
-        found["description"] = _on_one_line(kind.__doc__)
-    return found
+        schema["description"] = _on_one_line(kind.__doc__)
+    return schema
 
 
 @cache
 def meanings(kind: type) -> dict[str, str]:
     """What each setting of a section means: the text below its field, also in a section that it extends."""
-    found: dict[str, str] = {}
-    for each in reversed(kind.__mro__[:-1]):
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+    texts: dict[str, str] = {}
+    for ancestor in reversed(kind.__mro__[:-1]):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(ancestor))).body
         body = tree.body if isinstance(tree, ast.ClassDef) else []
         for field, text in pairwise(body):
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                found[ast.unparse(field.target)] = _on_one_line(ast.literal_eval(text.value))
-    return found
+                texts[ast.unparse(field.target)] = _on_one_line(ast.literal_eval(text.value))
+    return texts
 
 
 def _on_one_line(text: str) -> str:

@@ -14,10 +14,10 @@ from paraphrastic_pipeline.settings.sections.training import Hyperparameters, Tr
 Key = tuple[str, str]
 
 # Sections that a definition can override for its model.
-OVERRIDABLE = tuple(each.name for each in fields(ModelSections))
+OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
 
 # Training settings that no result depends on, so changing them does not cause new training.
-WATCHING = {each.name for each in fields(Training)} - {each.name for each in fields(Hyperparameters)}
+WATCHING = {field.name for field in fields(Training)} - {field.name for field in fields(Hyperparameters)}
 
 
 # Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
@@ -43,8 +43,8 @@ TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
 
 def recipe_of(section: Json) -> str:
     """The recipe of a definition or of the whole configuration, whose `recipe` may be null."""
-    own: str | None = section["recipe"]
-    return own or ("transformer" if section["encoder"]["transformer"] else "best")
+    recipe: str | None = section["recipe"]
+    return recipe or ("transformer" if section["encoder"]["transformer"] else "best")
 
 
 def corpus_pairs(
@@ -99,10 +99,10 @@ def mining_system(encoder: str | OtherEncoder) -> str:
 
 def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """The mined corpora of a configuration as data sets; the version of each names what it is mined from."""
-    found = {}
+    made = {}
     for name, mined in config.mined.items():
         source, language = mined.languages
-        bitexts = [f"{each} {datasets[each].version}" for each in mined.corpora if each in datasets]
+        bitexts = [f"{corpus} {datasets[corpus].version}" for corpus in mined.corpora if corpus in datasets]
         # Having neither or both of them is an error that is reported later.
         how = "by nothing"
         if translator := mined.translator:
@@ -112,20 +112,20 @@ def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> di
             how = f"by the encoder {system} at {mined.min_similarity}"
         version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
         file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
-        found[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
-    return found
+        made[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
+    return made
 
 
 def definitions_needed(config: Configuration) -> list[Definition | Mined]:
     """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
     waiting: list[Key] = [("definitions", model) for model in config.models]
-    found: dict[Key, Definition | Mined] = {}
+    needed: dict[Key, Definition | Mined] = {}
     while waiting:
         key = waiting.pop()
-        if key not in found:
-            found[key] = _entry(config, key)
+        if key not in needed:
+            needed[key] = _entry(config, key)
             waiting += _needs(config, key)
-    return list(found.values())
+    return list(needed.values())
 
 
 def _entry(config: Configuration, key: Key) -> Definition | Mined:
@@ -146,15 +146,15 @@ def _needs(config: Configuration, key: Key) -> list[Key]:
     return []
 
 
-def way(config: Configuration, start: Key, goal: Key) -> list[Key] | None:
+def path_of_needs(config: Configuration, start: Key, goal: Key) -> list[Key] | None:
     """The shortest path along needs from `start` to `goal`, both included; None if there is none."""
     ways, seen = [[start]], {start}
     while ways:
-        way = ways.pop(0)
-        for key in _needs(config, way[-1]):
+        path = ways.pop(0)
+        for key in _needs(config, path[-1]):
             if key == goal:
-                return [*way, key]
+                return [*path, key]
             if key not in seen:
                 seen.add(key)
-                ways.append([*way, key])
+                ways.append([*path, key])
     return None

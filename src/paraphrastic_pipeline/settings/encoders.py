@@ -35,12 +35,12 @@ def architecture_errors(path: Mapping[str, str], definition: Definition) -> Iter
     if len(languages := definition.languages) != 2:
         for section in ("encoder", "vocabulary"):
             if (sharing := getattr(definition, section).languages) != "shared":
-                there = f"only {languages[0]}" if len(languages) == 1 else f"{', '.join(languages)}"
-                yield f"{path[section]}.languages: {sharing} needs two languages; there is {there}"
+                present = f"only {languages[0]}" if len(languages) == 1 else f"{', '.join(languages)}"
+                yield f"{path[section]}.languages: {sharing} needs two languages; there is {present}"
     for unit in architecture.units:
         if unit != "subword" and definition.vocabulary.of_unit(unit)["unknown"] == "spellings":
-            own = f"units.{unit}." if "unknown" in definition.vocabulary.own(unit) else ""
-            yield f"{path['vocabulary']}.{own}unknown: spellings is for subwords, not for {unit}s"
+            unit_key = f"units.{unit}." if "unknown" in definition.vocabulary.overrides_of(unit) else ""
+            yield f"{path['vocabulary']}.{unit_key}unknown: spellings is for subwords, not for {unit}s"
     at, engine, penalty = path["training"], training.engine, training.initial_vectors_penalty
     if engine == "fused" and not architecture.averaged:
         yield f"{at}.engine: fused is for one averaged part; auto or autograd trains {architecture.name}"

@@ -113,10 +113,10 @@ def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool
 
 def _language_errors(key: str, file: Json, languages: Sequence[str]) -> Iterator[str]:
     """Give a file the languages of its definition unless it has its own, and yield errors in these."""
-    own = file["languages"] = file["languages"] or list(languages)
-    if len(own) > 2:
+    codes = file["languages"] = file["languages"] or list(languages)
+    if len(codes) > 2:
         yield f"{key}: are missing: a file has one or two of {', '.join(languages)}"
-    for code in own:
+    for code in codes:
         if code not in languages:
             yield f"{key}: {code!r} is not a language of the definition, which has {', '.join(languages)}"
 

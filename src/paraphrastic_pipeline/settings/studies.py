@@ -39,15 +39,15 @@ def variants(study: str, model: str | Sequence[str], vary: Mapping[str, Any]) ->
             a mapping with a name for each.
     """
     if not vary:
-        return {each: Variant(each, {}, each) for each in shared_models(model)}
+        return {name: Variant(name, {}, name) for name in shared_models(model)}
     combinations = list(product(*(_named(path, values) for path, values in vary.items())))
-    found = {}
-    for each in shared_models(model):
+    variants = {}
+    for base in shared_models(model):
         for number, combination in enumerate(combinations, start=1):
             settings = {path: value for path, _, value in combination}
             name = ", ".join(name for _, name, _ in combination)
-            found[f"{each}-{study}-{number}"] = Variant(each, settings, name)
-    return found
+            variants[f"{base}-{study}-{number}"] = Variant(base, settings, name)
+    return variants
 
 
 def _named(path: str, values: Any) -> list[tuple[str, str, Any]]:

@@ -19,8 +19,8 @@ def system_errors(at: str, system: System) -> Iterator[str]:
     """Errors in an entry of `systems`, which is at the path `at`."""
     kinds = [kind for kind in SYSTEM_KINDS if getattr(system, kind)]
     if len(kinds) != 1:
-        found = " and ".join(kinds) or "none"
-        yield f"{at}: needs one of {', '.join(SYSTEM_KINDS)}; it has {found}"
+        given = " and ".join(kinds) or "none"
+        yield f"{at}: needs one of {', '.join(SYSTEM_KINDS)}; it has {given}"
         return
     (kind,) = kinds
     if system.vectors:

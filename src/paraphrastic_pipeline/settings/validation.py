@@ -24,10 +24,10 @@ from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
     WATCHING,
     pairs_of,
+    path_of_needs,
     selection_kind,
     study_model_errors,
     undefined,
-    way,
 )
 from paraphrastic_pipeline.settings.encoders import architecture_errors
 from paraphrastic_pipeline.settings.local_files import (
@@ -94,11 +94,11 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
         yield from dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for key in ("max_pairs", "weights"):
             of_corpus: Mapping[str, float | None] = getattr(definition, key)
-            own = written[model].get(key, {})
+            of_model = written[model].get(key, {})
             for name in of_corpus:
                 yield from dataset_errors(path[key], name, registry, CORPUS_KINDS)
             # A further configuration file can change the corpora, and then only take back a value by null.
-            stated = {name for name in own if of_corpus.get(name) is not None} & set(registry)
+            stated = {name for name in of_model if of_corpus.get(name) is not None} & set(registry)
             for name in sorted(stated - set(definition.corpora)):
                 yield f"{path[key]}: {name!r} is not one of this model's corpora"
         yield from _choice_errors(path["choose_by"], definition, config)
@@ -130,8 +130,8 @@ def _corpora_errors(
 ) -> Iterator[str]:
     """Errors in corpora that a definition names, which must all have translations if `bitext` is set."""
     lists = {pair: read_list(pair) for pair in combinations(definition.languages, 2)}
-    listed = {name: corpus for each in lists.values() for name, corpus in (each or {}).items()}
-    unlisted = next((pair for pair, each in lists.items() if each is None), None)
+    listed = {name: corpus for entries in lists.values() for name, corpus in (entries or {}).items()}
+    unlisted = next((pair for pair, entries in lists.items() if entries is None), None)
     for name in definition.corpora:
         errors = list(dataset_errors(path, name, registry, CORPUS_KINDS, listed))
         in_opus = name not in registry or registry[name].kind == "opus"
@@ -172,8 +172,8 @@ def _mining_encoder_errors(name: str, config: Configuration) -> Iterator[str]:
         others = "other models are given as {path: …} or {sentence_transformers: …}"
         hint = did_you_mean(encoder, definitions, otherwise=others)
         yield f"{at}: {encoder!r} is not described under definitions{hint}"
-    elif needs := way(config, ("definitions", encoder), ("mined", name)):
-        told = " needs ".join(each for _, each in needs)
+    elif needs := path_of_needs(config, ("definitions", encoder), ("mined", name)):
+        told = " needs ".join(needed for _, needed in needs)
         yield f"{at}: {encoder!r} depends on the corpus that it is meant to mine: {told}"
     elif unknown := [code for code in mined.languages if code not in definitions[encoder].languages]:
         known = " and ".join(definitions[encoder].languages)
@@ -207,7 +207,9 @@ def _teacher_errors(model: str, path: str, definition: Definition, config: Confi
         known = [*config.systems, *config.definitions]
         hint = did_you_mean(teacher, known, otherwise="others are named under systems first")
         yield f"{path}: {teacher!r} is neither a definition nor one of systems{hint}"
-    elif teacher in config.definitions and way(config, ("definitions", teacher), ("definitions", model)):
+    elif teacher in config.definitions and path_of_needs(
+        config, ("definitions", teacher), ("definitions", model)
+    ):
         yield f"{path}: {teacher!r} cannot teach {model!r}, because it depends on it"
     if definition.encoder.transformer is not None:
         yield f"{path}: is for averages and LSTMs, not for a transformer"
@@ -222,10 +224,10 @@ def _selection_errors(
 ) -> Iterator[str]:
     for kind in ("bitext", "paraphrase"):
         filters: BitextSelection = getattr(definition.selection, kind)
-        for each in fields(filters):
-            allowed = getattr(filters, each.name)
+        for field in fields(filters):
+            allowed = getattr(filters, field.name)
             if isinstance(allowed, LengthFilter | Span | Rank) and allowed.min > allowed.max:
-                yield f"{path}.{kind}.{each.name}: min {allowed.min} is more than max {allowed.max}"
+                yield f"{path}.{kind}.{field.name}: min {allowed.min} is more than max {allowed.max}"
         if not (corpora := _corpora_of_kind(kind, definition, registry)):
             continue
         if filters.language:
@@ -260,7 +262,7 @@ def _language_errors(
 
 def _corpora_of_kind(kind: str, definition: Definition, registry: Registry) -> list[str]:
     """The corpora that this section of the selection applies to."""
-    found = []
+    names = []
     for name in definition.corpora:
         pairs: Sequence[Sequence[str]]
         try:
@@ -268,8 +270,8 @@ def _corpora_of_kind(kind: str, definition: Definition, registry: Registry) -> l
         except (KeyError, InputError):
             # Such a corpus is an error that is reported under `corpora`.
             pairs = [definition.languages]
-        found += [name for pair in pairs if selection_kind(pair) == kind]
-    return found
+        names += [name for pair in pairs if selection_kind(pair) == kind]
+    return names
 
 
 def _filter_study_errors(config: Configuration, registry: Registry) -> Iterator[str]:

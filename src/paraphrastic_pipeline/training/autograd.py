@@ -92,9 +92,9 @@ class AutogradEngine:
             chosen: int64 [4n], indices in `sentences`: s of every pair, then t, t′ and s′.
             valid: bool [2, n], false where s (first row) or t (second row) has no negative.
         """
-        there, margin = torch.from_numpy(valid).to(self.device), self.settings.margin
+        moved, margin = torch.from_numpy(valid).to(self.device), self.settings.margin
         return self._step(
-            sentences.take(chosen), lambda vectors: margin_loss(vectors.chunk(4), there, margin=margin)
+            sentences.take(chosen), lambda vectors: margin_loss(vectors.chunk(4), moved, margin=margin)
         )
 
     def step_in_batch(self, sentences: Sentences, pairs: Int64, barred: Bool) -> float:
@@ -105,10 +105,10 @@ class AutogradEngine:
             pairs: int64 [2n], indices in `sentences`: s of every pair, and then t.
             barred: bool [n, n]; see the loss.
         """
-        there, scale = torch.from_numpy(barred).to(self.device), self.settings.scale
+        moved, scale = torch.from_numpy(barred).to(self.device), self.settings.scale
         return self._step(
             sentences.take(pairs),
-            lambda vectors: multiple_negatives_loss(vectors.chunk(2), there, scale=scale),
+            lambda vectors: multiple_negatives_loss(vectors.chunk(2), moved, scale=scale),
         )
 
     def step_of_teacher(self, sentences: Sentences, pairs: Int64) -> float:
@@ -118,9 +118,9 @@ class AutogradEngine:
             sentences: all sentences of the mega-batch, with the vectors of the teacher.
             pairs: int64 [2n], indices in `sentences`: s of every pair, and then t.
         """
-        own = sentences.take(pairs)
-        teacher = torch.from_numpy(cast(Float16, own.teacher)).to(self.device).float()
-        return self._step(own, lambda vectors: cosines_loss(vectors, teacher))
+        chosen = sentences.take(pairs)
+        teacher = torch.from_numpy(cast(Float16, chosen.teacher)).to(self.device).float()
+        return self._step(chosen, lambda vectors: cosines_loss(vectors, teacher))
 
     def _step(self, sentences: Sentences, loss_of: Callable[[Tensor], Tensor]) -> float:
         """Train on these sentences; `loss_of` computes the loss from their vectors."""

@@ -17,14 +17,14 @@ def same_meaning(sentences: Sentences) -> Bool:
     are of one group. `sentences` are the sources of n pairs and then their targets.
     """
     source, target = fingerprints(sentences).reshape(2, -1)
-    found = np.zeros((len(source), len(source)), np.bool_)
-    for own in (source, target):
+    alike = np.zeros((len(source), len(source)), np.bool_)
+    for side in (source, target):
         for other in (source, target):
-            found |= own[:, None] == other
+            alike |= side[:, None] == other
     if (groups := sentences.pair_groups) is not None:
-        found[in_same_group(groups, slice(0, len(found)))] = True
-    np.fill_diagonal(found, False)
-    return np.asarray(found)
+        alike[in_same_group(groups, slice(0, len(alike)))] = True
+    np.fill_diagonal(alike, False)
+    return np.asarray(alike)
 
 
 def without_repetitions(sentences: Sentences, size: int) -> list[Int64]:
@@ -47,19 +47,20 @@ def without_repetitions(sentences: Sentences, size: int) -> list[Int64]:
         # In tuples, so that a group is not taken for a sentence.
         of_pairs = np.split(groups.tokens, groups.offsets[1:-1])
         keys = [
-            key.union((group,) for group in own.tolist()) for key, own in zip(keys, of_pairs, strict=True)
+            key.union((group,) for group in of_pair.tolist())
+            for key, of_pair in zip(keys, of_pairs, strict=True)
         ]
     count = -(-len(keys) // size)
     batches: list[list[int]] = [[] for _ in range(count)]
     held: list[set[object]] = [set() for _ in range(count)]
     waiting, first = [], 0
-    for pair, own in enumerate(keys):
+    for pair, held_by_pair in enumerate(keys):
         while len(batches[first]) == size:
             first += 1
         for number in range(first, count):
-            if len(batches[number]) < size and held[number].isdisjoint(own):
+            if len(batches[number]) < size and held[number].isdisjoint(held_by_pair):
                 batches[number].append(pair)
-                held[number] |= own
+                held[number] |= held_by_pair
                 break
         else:
             waiting.append(pair)
@@ -68,7 +69,7 @@ def without_repetitions(sentences: Sentences, size: int) -> list[Int64]:
         for number, other in _exchanges(keys, batches, held, pair, place):
             batches[number].remove(other)
             batches[number].append(pair)
-            held[number] = set().union(*(keys[each] for each in batches[number]))
+            held[number] = set().union(*(keys[other] for other in batches[number]))
             pair = other
             break
         batches[place].append(pair)

@@ -53,7 +53,7 @@ class CoarserPairs(PairDataset):
         texts = list(map(processor.id_to_piece, fine.pieces.tolist()))
         whole = list(map(processor.is_byte, fine.pieces.tolist()))
         characters = {
-            each for text, is_byte in zip(texts, whole, strict=True) if not is_byte for each in text
+            character for text, is_byte in zip(texts, whole, strict=True) if not is_byte for character in text
         }
         if size < (least := len(characters) + SPECIAL):
             raise InputError(
@@ -131,8 +131,10 @@ def join_tables(tables: Sequence[Float32], pairs: PairDataset, dimension: int) -
          sentences.offsets), shape=(len(sentences), len(tables[0])),
     )  # fmt: skip
     vectors = [means @ table for table in tables]
-    lengths = [float(np.linalg.norm(each, axis=1).mean()) or 1.0 for each in vectors]
-    beside = np.concatenate([each / length for each, length in zip(vectors, lengths, strict=True)], axis=1)
+    lengths = [float(np.linalg.norm(table_vectors, axis=1).mean()) or 1.0 for table_vectors in vectors]
+    beside = np.concatenate(
+        [table_vectors / length for table_vectors, length in zip(vectors, lengths, strict=True)], axis=1
+    )
     beside /= np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     # The order in which threads add numbers up would change the last digits.
     with threadpool_limits(1):

@@ -140,10 +140,10 @@ def _counts(pairs: PairDataset, unit: int, threads: int) -> scipy.sparse.csr_mat
             source, target = (_occurrences([side, *side.others][unit], rows) for side in read)
             yield source, target
 
-    found = scipy.sparse.csr_matrix((rows, rows), dtype=np.float32)
+    counts = scipy.sparse.csr_matrix((rows, rows), dtype=np.float32)
     for counted in in_order(lambda both: both[0].T @ both[1], sides(), threads):
-        found += counted
-    return (found + found.T).tocsr()
+        counts += counted
+    return (counts + counts.T).tocsr()
 
 
 def _occurrences(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:

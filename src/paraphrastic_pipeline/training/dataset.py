@@ -97,7 +97,7 @@ def encode_dataset(
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with new_hdf5(output) as file:
-        tokenizers = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
+        tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
         groups = GroupWriter(file) if grouped else None
         columns = [*SIDES, *(groups.columns if groups else ())]
         for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
@@ -199,9 +199,11 @@ class _UnitTokenizer:
         unknown = processor.unk_id()
         ids = processor.encode(sentences, out_type=int, num_threads=self.threads)
         if self.vocabulary.shared_unknown:
-            kept = [[-1 if piece == unknown else piece for piece in each[:longest]] or [-1] for each in ids]
+            kept = [
+                [-1 if piece == unknown else piece for piece in pieces[:longest]] or [-1] for pieces in ids
+            ]
         else:
-            kept = [[piece for piece in each[:longest] if piece != unknown] or [-1] for each in ids]
+            kept = [[piece for piece in pieces[:longest] if piece != unknown] or [-1] for pieces in ids]
         lengths = np.fromiter(map(len, kept), dtype=np.int64, count=len(kept))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])

@@ -103,7 +103,7 @@ class RecurrentEmbeddings(_Embeddings):
         second = self.second[starts] & (sentences.lengths > 0)
         rows = [np.flatnonzero(~second), np.flatnonzero(second)]
         vectors = [
-            self._encode(lstm, sentences.take(own)) for lstm, own in zip(self.lstms, rows, strict=True)
+            self._encode(lstm, sentences.take(chosen)) for lstm, chosen in zip(self.lstms, rows, strict=True)
         ]
         places = torch.from_numpy(np.argsort(np.concatenate(rows)))
         return torch.cat(vectors)[places.to(self.table.device)]
@@ -246,8 +246,8 @@ def use_word_vectors(
                 f"{number} of the encoder have {table.shape[1]}: set training.dimension or the part's "
                 "dimension"
             )
-        found = np.flatnonzero(rows >= 0)
-        table.data[torch.from_numpy(found)] = torch.from_numpy(vectors.vectors[rows[found]])
+        with_vector = np.flatnonzero(rows >= 0)
+        table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors.vectors[rows[with_vector]])
         anchors[f"parts.{number}.table"] = table.detach().clone()
     return anchors, counts
 

@@ -9,13 +9,13 @@ from paraphrastic_pipeline.training.sentences import Sentences
 
 def fingerprints(sentences: Sentences) -> Int64:
     """One number per sentence, [n]: the same for equal sentences, and almost surely another for others."""
-    found, *others = (
+    mixed, *others = (
         sentence_fingerprints(torch.from_numpy(unit.tokens).long(), torch.from_numpy(unit.offsets))
         for unit in (sentences, *sentences.others)
     )
-    for each in others:
-        found = _mixed(found + each)
-    return found.numpy()
+    for other in others:
+        mixed = _mixed(mixed + other)
+    return mixed.numpy()
 
 
 def sentence_fingerprints(tokens: Tensor, offsets: Tensor) -> Tensor:

@@ -28,9 +28,9 @@ def in_same_group(groups: Sentences, rows: slice) -> tuple[Int64, Int64]:
     """
     of_pairs, members = shared_groups(groups)
     of_rows = of_pairs.part(rows.start, rows.stop)
-    found = members.take(of_rows.tokens)
+    alike = members.take(of_rows.tokens)
     places = np.repeat(np.arange(len(of_rows)), of_rows.lengths)
-    return np.repeat(places, found.lengths), found.tokens.astype(np.int64)
+    return np.repeat(places, alike.lengths), alike.tokens.astype(np.int64)
 
 
 def _ragged(tokens: Int64, lengths: Int64) -> Sentences:

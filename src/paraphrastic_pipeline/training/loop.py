@@ -111,11 +111,11 @@ class TrainingRun:
         self.best: dict[str, Tensor] = {}
         self.soup: dict[str, Tensor] = {}
         self.last_told = self.last_checkpoint = time.monotonic()
-        found = checkpoints.load()
-        if found:
-            self.progress, state = found
+        checkpoint = checkpoints.load()
+        if checkpoint:
+            self.progress, state = checkpoint
         self.engine = engine_of(self._training)
-        if found:
+        if checkpoint:
             for prefix, kept in ((BEST, self.best), (SOUP, self.soup)):
                 for key in [key for key in state if key.startswith(prefix)]:
                     kept[key.removeprefix(prefix)] = state.pop(key)
@@ -185,8 +185,8 @@ class TrainingRun:
         return self.cuts[self._cut]
 
     def _add_to_soup(self, training: int) -> None:
-        for own, array in self.engine.weights().items():
-            name, added = f"{training // self.settings.soup}.{own}", torch.from_numpy(array)
+        for key, array in self.engine.weights().items():
+            name, added = f"{training // self.settings.soup}.{key}", torch.from_numpy(array)
             self.soup[name] = self.soup[name] + added if name in self.soup else added
 
     def _train_megabatch(self, sentences: Sentences, report: Report) -> None:
@@ -230,21 +230,21 @@ class TrainingRun:
         Without `negatives`, and without a teacher, the other targets of the mini-batch are the negatives of
         each source.
         """
-        own = np.concatenate([pairs, pairs + len(sentences) // 2])
+        places = np.concatenate([pairs, pairs + len(sentences) // 2])
         # Only this engine is built for the losses without mined negatives.
         autograd = cast(AutogradEngine, engine)
         if self.settings.loss == "cosines":
-            return autograd.step_of_teacher(sentences, own)
+            return autograd.step_of_teacher(sentences, places)
         if negatives is None:
-            barred = same_meaning(sentences.take(own))
+            barred = same_meaning(sentences.take(places))
             # A source's own target is not barred, and is no negative either.
             self.progress.with_negative += int(((~barred).sum(axis=1) > 1).sum())
-            return autograd.step_in_batch(sentences, own, barred)
-        chosen = negatives[own]
+            return autograd.step_in_batch(sentences, places, barred)
+        chosen = negatives[places]
         valid = chosen >= 0
         self.progress.with_negative += int(valid.sum())
         # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
-        chosen = np.concatenate([own, np.where(valid, chosen, own)])
+        chosen = np.concatenate([places, np.where(valid, chosen, places)])
         return engine.step(sentences, chosen, valid.reshape(2, -1))
 
     def _tell(

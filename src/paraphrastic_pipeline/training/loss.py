@@ -75,8 +75,8 @@ def cosine(product: float, square: float, other_square: float) -> tuple[float, f
     length, other = np.sqrt(square), np.sqrt(other_square)
     cut, other_cut = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
     value = product / (cut * other_cut)
-    own = -value / (cut * length) if length > 0.0 else 0.0
-    return value, 1.0 / (cut * other_cut), own
+    slope = -value / (cut * length) if length > 0.0 else 0.0
+    return value, 1.0 / (cut * other_cut), slope
 
 
 @jit

@@ -30,7 +30,10 @@ def model_files(
     `processors` holds the sentencepiece models of each unit, one for both languages or one for each. `config`
     holds entries of `config.json`, and `dimension` is the dimension of the embeddings.
     """
-    protos = {unit: [each.serialized_model_proto() for each in own] for unit, own in processors.items()}
+    protos = {
+        unit: [processor.serialized_model_proto() for processor in models]
+        for unit, models in processors.items()
+    }
     first, *others = [
         (unit, place, proto) for unit in architecture.units for place, proto in enumerate(protos[unit])
     ]
@@ -39,26 +42,28 @@ def model_files(
         tensors = dict(zip(("embeddings", "known", "unknown"), tables, strict=True))
         return ModelFiles(AVERAGE, tables[0].shape[1], tensors, first[2], {**config, "unit": first[0]})
     languages: Sequence[str | None] = config["languages"] if architecture.separate else [None]
-    found: dict[str, npt.NDArray[Any]] = {}
+    tensors_by_name: dict[str, npt.NDArray[Any]] = {}
     for unit, place, proto in others:
-        own = languages[place] if architecture.vocabularies != "shared" else None
-        found[tensor_name(f"sentencepiece.{unit}", own)] = np.frombuffer(proto, np.uint8)
+        suffix = languages[place] if architecture.vocabularies != "shared" else None
+        tensors_by_name[tensor_name(f"sentencepiece.{unit}", suffix)] = np.frombuffer(proto, np.uint8)
     for number, part in enumerate(architecture.parts):
         by_language = tables_by_language(
             weights[f"parts.{number}.table"], units[architecture.units.index(part.unit)]
         )
         for place, (language, tables) in enumerate(zip(languages, by_language, strict=True)):
             names = (f"{number}.embeddings", f"known.{part.unit}", f"{number}.unknown")
-            found |= {tensor_name(name, language): table for name, table in zip(names, tables, strict=True)}
-            own = language if architecture.languages == "separate" else None
+            tensors_by_name |= {
+                tensor_name(name, language): table for name, table in zip(names, tables, strict=True)
+            }
+            suffix = language if architecture.languages == "separate" else None
             prefix = f"parts.{number}.lstms.{place}."
             for name, value in weights.items():
                 if name.startswith(prefix):
-                    found[tensor_name(f"{number}.lstm.{name.removeprefix(prefix)}", own)] = value
+                    tensors_by_name[tensor_name(f"{number}.lstm.{name.removeprefix(prefix)}", suffix)] = value
     dimensions = [part.dimension or dimension for part in architecture.parts]
     total = sum(dimensions) if architecture.combine == "concatenate" else dimensions[0]
     config = {**config, "architecture": architecture.to_json()}
-    return ModelFiles(COMPOSITE, total, found, first[2], config)
+    return ModelFiles(COMPOSITE, total, tensors_by_name, first[2], config)
 
 
 def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
@@ -66,7 +71,7 @@ def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
 
     Pieces without a row get zeros, or the vector of unknown pieces if these share one.
     """
-    found: list[PieceTable] = []
+    by_language: list[PieceTable] = []
     start = 0
     for number, size in enumerate(unit.sizes):
         rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
@@ -82,6 +87,6 @@ def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
         unknown = table[len(unit.pieces) + number].astype(np.float32)
         if unit.shared_unknown:
             embeddings[~known], known[:] = unknown, True
-        found.append((embeddings, known, unknown))
+        by_language.append((embeddings, known, unknown))
         start += size
-    return found
+    return by_language

@@ -115,8 +115,8 @@ class _Search:
                 # One product serves both directions, along rows and along columns.
                 self._offer(rows, columns, (0, 1), self.by_row, self.by_column[thread])
                 if self.either_side:
-                    for side, found in enumerate(self.on_own_side):
-                        self._offer(rows, columns, (side, side), found, self._nothing(0))
+                    for side, best in enumerate(self.on_own_side):
+                        self._offer(rows, columns, (side, side), best, self._nothing(0))
 
     def negatives(self) -> Int64:
         """The negatives of all sentences, int64 [2n], after all threads have run."""
@@ -187,10 +187,10 @@ def _limits(sources: Tensor, targets: Tensor, max_share: float | None) -> npt.ND
     kind = sources.dtype
     if max_share is None:
         return np.empty(0, _LOWEST[kind].dtype)
-    own = (sources.to(torch.float32) * targets.to(torch.float32)).sum(1) * max_share
+    limits = (sources.to(torch.float32) * targets.to(torch.float32)).sum(1) * max_share
     if kind != torch.bfloat16:
-        return own.floor().to(torch.int32).numpy() if kind == torch.int8 else own.numpy()
-    bits = own.bfloat16().view(torch.int16).numpy()[None]
+        return limits.floor().to(torch.int32).numpy() if kind == torch.int8 else limits.numpy()
+    bits = limits.bfloat16().view(torch.int16).numpy()[None]
     order_bits(bits)
     return bits[0]
 
@@ -216,12 +216,12 @@ def _in_precision(vectors: Tensor, precision: MiningPrecision, workers: Workers)
 
 def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
     """The vectors [n, dim] as int8, all on the same scale."""
-    found = torch.empty(vectors.shape, dtype=torch.int8)
+    rounded = torch.empty(vectors.shape, dtype=torch.int8)
     scale = np.float32(127.0 / _largest(vectors[:: -(-len(vectors) // _SAMPLE)].numpy()))
-    source, target = vectors.numpy(), found.numpy()
+    source, target = vectors.numpy(), rounded.numpy()
     parts = np.linspace(0, len(vectors), workers.size + 1).astype(np.int64)
     workers.run(lambda index: quantize(source, scale, parts[index], parts[index + 1], target))
-    return found
+    return rounded
 
 
 def _largest(sample: Float32) -> float:
@@ -278,32 +278,34 @@ def hardest_on_device(
         edges = torch.tensor([*starts, n], device=vectors.device)
         bounds = torch.searchsorted(copied, edges).tolist()
 
-    def offer(own_side: bool, first: int, found: Tensor, shift: int, highest: Tensor) -> None:
+    def offer(own_side: bool, first: int, nearest: Tensor, shift: int, highest: Tensor) -> None:
         part = int(own_side), slice(first, first + len(highest))
         # If candidates are equally similar, the first one stays.
         better = highest > values[part]
         values[part] = torch.where(better, highest, values[part])
-        negatives[part] = torch.where(better, found + shift, negatives[part])
+        negatives[part] = torch.where(better, nearest + shift, negatives[part])
 
     for number, start in enumerate(starts):
         rows = slice(start, min(n, start + DEVICE_ROWS))
-        own = copied[bounds[number] : bounds[number + 1]]
-        s, t = source[own, None], target[own, None]
+        copies = copied[bounds[number] : bounds[number + 1]]
+        s, t = source[copies, None], target[copies, None]
         barred = (s == source) | (t == target) | (s == target) | (t == source)
-        if len(own) and groups is not None:
-            places, pairs = (torch.from_numpy(each).to(own.device) for each in in_same_group(groups, rows))
-            barred[torch.searchsorted(own, places + start), pairs] = True
+        if len(copies) and groups is not None:
+            places, pairs = (
+                torch.from_numpy(array).to(copies.device) for array in in_same_group(groups, rows)
+            )
+            barred[torch.searchsorted(copies, places + start), pairs] = True
         for left, right in [(0, 1), *([(0, 0), (1, 1)] if either_side else [])]:
             similarity = sides[left][rows] @ sides[right].T
             similarity.diagonal(start).fill_(-torch.inf)
-            if len(own):
-                similarity[own - start] = similarity[own - start].masked_fill(barred, -torch.inf)
-            highest, found = _below(similarity, limits, rows).max(dim=1)
-            offer(left == right, left * n + start, found, right * n, highest)
+            if len(copies):
+                similarity[copies - start] = similarity[copies - start].masked_fill(barred, -torch.inf)
+            highest, nearest = _below(similarity, limits, rows).max(dim=1)
+            offer(left == right, left * n + start, nearest, right * n, highest)
             if left != right:
                 # The same product serves the other direction.
-                highest, found = _below(similarity.T, limits, slice(None)).max(dim=1)
-                offer(False, n, found, start, highest)
+                highest, nearest = _below(similarity.T, limits, slice(None)).max(dim=1)
+                offer(False, n, nearest, start, highest)
     return torch.where(values[1] > values[0], negatives[1], negatives[0])
 
 

@@ -72,15 +72,15 @@ def choose_negatives(
     texts = list(zip(*gathered, strict=True))
     languages = model.config["languages"] or [None]
     vectors, ids = [], []
-    for own, language in zip(texts, (languages[0], languages[-1]), strict=True):
-        embedded = torch.from_numpy(model.embed_raw_text(own, language=language, threads=threads))
+    for side_texts, language in zip(texts, (languages[0], languages[-1]), strict=True):
+        embedded = torch.from_numpy(model.embed_raw_text(side_texts, language=language, threads=threads))
         vectors.append(torch.nn.functional.normalize(embedded))
         # Sentences with the same known pieces are equal in training, so their fingerprints are equal.
-        pieces = model.known_tokens(own, language=language)
+        pieces = model.known_tokens(side_texts, language=language)
         tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
         ids.append(fingerprints(Sentences(tokens, np.cumsum([0, *map(len, pieces)]))))
     training = model.config["training"]
-    found: list[list[Negative]] = [[] for _ in asked]
+    negatives_of: list[list[Negative]] = [[] for _ in asked]
     with closing(Workers(threads)) as workers:
         for size in megabatch:
             n = min(len(gathered), size * batch_size)
@@ -94,14 +94,14 @@ def choose_negatives(
                 max_share=training.get("max_negative_share"),
                 precision=training.get("mining_precision", "auto"),
             )
-            for (pair, side), of_sentence in zip(asked, found, strict=True):
+            for (pair, side), of_sentence in zip(asked, negatives_of, strict=True):
                 row, chosen = side * n + pair, int(negatives[side * n + pair])
                 negative = cosine = None
                 if chosen != NO_NEGATIVE:
                     negative = texts[chosen // n][chosen % n]
                     cosine = float(stacked[row] @ stacked[chosen])
                 of_sentence.append(Negative(texts[side][pair], size, negative, cosine))
-    return list(chain.from_iterable(found))
+    return list(chain.from_iterable(negatives_of))
 
 
 def _gather(
@@ -113,13 +113,13 @@ def _gather(
         return " ".join(text.lower().split() if model.config["lowercase"] else text.split())
 
     missing = {plain(sentence) for sentence in sentences}
-    found: dict[str, tuple[Pair, int]] = {}
+    pairs_of: dict[str, tuple[Pair, int]] = {}
     others: list[Pair] = []
     for pair in pairs:
         # The source comes last, because it wins if both sides have the sentence.
         hits = {plain(pair[side]): (pair, side) for side in (1, 0)} if missing else {}
         hits = {text: place for text, place in hits.items() if text in missing}
-        found |= hits
+        pairs_of |= hits
         missing -= hits.keys()
         if not hits and len(others) < size:
             others.append(pair)
@@ -128,9 +128,9 @@ def _gather(
     if not sentences:
         return others, [(pair, 0) for pair in range(min(SHOWN, len(others)))]
     for sentence in sentences:
-        found.setdefault(plain(sentence), ((sentence, sentence), 0))
-    first = list(dict.fromkeys(pair for pair, _ in found.values()))
-    asked = [found[text] for text in dict.fromkeys(map(plain, sentences))]
+        pairs_of.setdefault(plain(sentence), ((sentence, sentence), 0))
+    first = list(dict.fromkeys(pair for pair, _ in pairs_of.values()))
+    asked = [pairs_of[text] for text in dict.fromkeys(map(plain, sentences))]
     return (first + others)[:size], [(first.index(pair), side) for pair, side in asked]
 
 

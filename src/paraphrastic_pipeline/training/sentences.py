@@ -42,7 +42,7 @@ class Sentences:
         lengths = self.lengths[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        others = tuple(each.take(rows) for each in self.others)
+        others = tuple(unit.take(rows) for unit in self.others)
         groups = None if self.groups is None else self.groups.take(rows)
         teacher = None if self.teacher is None else self.teacher[rows]
         return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others, groups, teacher)
@@ -50,7 +50,7 @@ class Sentences:
     def part(self, start: int, stop: int) -> "Sentences":
         """The sentences from `start` up to `stop`."""
         offsets = self.offsets[start : stop + 1]
-        others = tuple(each.part(start, stop) for each in self.others)
+        others = tuple(unit.part(start, stop) for unit in self.others)
         groups = None if self.groups is None else self.groups.part(start, stop)
         teacher = None if self.teacher is None else self.teacher[start:stop]
         tokens = self.tokens[offsets[0] : offsets[-1]]
@@ -67,7 +67,7 @@ class Sentences:
         return Sentences(
             tokens,
             np.concatenate(([0], np.cumsum(lengths))),
-            tuple(Sentences.concatenate(list(each)) for each in others),
+            tuple(Sentences.concatenate(list(unit)) for unit in others),
             Sentences.concatenate(groups) if groups else None,
             np.concatenate(teachers) if teachers else None,
         )

@@ -42,6 +42,6 @@ def embed_teacher(
             for side, language in zip(_SIDES, languages, strict=True):
                 vectors = system.embed_finite(block[side].to_pylist(), language, name=str(pairs))
                 lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-                found = file[side]
-                found.resize((len(found) + block.num_rows, system.dim))
-                found[-block.num_rows :] = vectors / np.maximum(lengths, 1e-12)
+                vectors_of_side = file[side]
+                vectors_of_side.resize((len(vectors_of_side) + block.num_rows, system.dim))
+                vectors_of_side[-block.num_rows :] = vectors / np.maximum(lengths, 1e-12)

@@ -182,7 +182,7 @@ class _Model:
         if len(trained) > 1:
             from paraphrastic_pipeline.training.coarser import join_tables
 
-            tables = [self._unfolded(own, cut)[_TABLE] for cut, own in enumerate(trained)]
+            tables = [self._unfolded(weights, cut)[_TABLE] for cut, weights in enumerate(trained)]
             weights = {_TABLE: join_tables(tables, self.pairs, self.dimension)}
         return self.files_of(weights, self.config)
 

@@ -100,8 +100,8 @@ class TrainableTransformer(nn.Module):
     def forward(self, sentences: Sentences) -> Tensor:
         """Unit vectors of the sentences, [n, dimension]."""
         features = padded(sentences.tokens, sentences.offsets, np.arange(len(sentences)), self.padding)
-        there = {name: value.to(self.encoder.device) for name, value in features.items()}
-        vectors: Tensor = self.encoder(there)["sentence_embedding"]
+        moved = {name: value.to(self.encoder.device) for name, value in features.items()}
+        vectors: Tensor = self.encoder(moved)["sentence_embedding"]
         return vectors
 
     def files(self, weights: Mapping[str, Float32], config: Mapping[str, Any]) -> TransformerFiles:

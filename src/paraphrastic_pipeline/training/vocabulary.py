@@ -133,7 +133,7 @@ def train_sentencepiece(sentences: Iterator[str], failure: str, **options: Any) 
 
 def unknown_spellings(processor: sentencepiece.SentencePieceProcessor, sentences: Iterable[str]) -> list[str]:
     """The runs of characters in the sentences that the model has no piece for, each once."""
-    unknown, found = processor.unk_id(), dict[str, None]()
+    unknown, spellings = processor.unk_id(), dict[str, None]()
     waiting = iter(sentences)
     while block := list(islice(waiting, _BLOCK)):
         ids = processor.encode(block, out_type=int, num_threads=1)
@@ -141,9 +141,9 @@ def unknown_spellings(processor: sentencepiece.SentencePieceProcessor, sentences
         for row, pieces in zip(
             some, processor.encode([block[row] for row in some], out_type=str), strict=True
         ):
-            runs = (piece for piece, each in zip(pieces, ids[row], strict=True) if each == unknown)
-            found.update(dict.fromkeys(part for run in runs for part in run.split()))
-    return list(found)
+            runs = (piece for piece, number in zip(pieces, ids[row], strict=True) if number == unknown)
+            spellings.update(dict.fromkeys(part for run in runs for part in run.split()))
+    return list(spellings)
 
 
 def spelled_alike(
@@ -176,7 +176,7 @@ def _without_reserved(sentences: Iterable[str], unit: str) -> Iterator[str]:
         elif unit == "subword":
             yield text.replace(_RESERVED, " ")
         else:
-            yield " ".join(each for each in text.split() if _RESERVED not in each)
+            yield " ".join(word for word in text.split() if _RESERVED not in word)
 
 
 def _with_words(
@@ -204,6 +204,6 @@ def _words_with_vectors(pairs: Path, sides: Sequence[str], vectors: Path) -> Set
     from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 
     words = {word for text in _sentences(pairs, "word", sides) for word in text.split()}
-    found = WordVectors(vectors, only=words).words.keys()
-    log.info("%s: has vectors for %d of %d words", vectors, len(found), len(words))
-    return found
+    known = WordVectors(vectors, only=words).words.keys()
+    log.info("%s: has vectors for %d of %d words", vectors, len(known), len(words))
+    return known

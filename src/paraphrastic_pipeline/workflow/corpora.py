@@ -160,7 +160,7 @@ class Corpora:
 
     def mined_by(self, maker: str) -> list[str]:
         """Return the mined corpora that have a `maker`, either `encoder` or `translator`."""
-        return [name for name, each in self.config.mined.items() if getattr(each, maker)]
+        return [name for name, mined in self.config.mined.items() if getattr(mined, maker)]
 
     def mined_shards(self, wildcards: Wildcards, kind: str, gather: Callable[[str], list[str]]) -> list[str]:
         """Return the shards of all bitexts of a mined corpus; `kind` is the folder of the results."""

@@ -62,7 +62,7 @@ class Evaluations:
             if task not in tasks:
                 hint = did_you_mean(task, tasks, otherwise=f"known keys are {', '.join(tasks)}")
                 faults.append(f"{at}: unknown key{hint}")
-            for system in (each for each in systems if each not in known):
+            for system in (system for system in systems if system not in known):
                 hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
                 faults.append(f"{at}: {system!r} is not a system that is evaluated{hint}")
         if faults:
@@ -182,8 +182,8 @@ class Evaluations:
         definitions = [self.config.definitions[model] for model in self.config.models]
         known = dict.fromkeys(code for definition in definitions for code in definition.languages)
         if kind == "languages":
-            found = [code for code in known if {code, "en"} in map(set, pairs)] if chosen is None else chosen
-            return {code: (code, "en") for code in found}
+            codes = [code for code in known if {code, "en"} in map(set, pairs)] if chosen is None else chosen
+            return {code: (code, "en") for code in codes}
         named = None if chosen is None else [set(pair.split("-")) for pair in chosen]
         return {
             "-".join(pair): pair
@@ -193,10 +193,10 @@ class Evaluations:
 
     def evaluated(self, task: str, system: str) -> list[str]:
         """Return the parts of a task that a system is evaluated on; having none is an `InputError`."""
-        found = self.parts(task, system)
-        if not found and TASKS[task].parts != "tracks":
+        parts = self.parts(task, system)
+        if not parts and TASKS[task].parts != "tracks":
             raise InputError(f"{system}: knows none of the evaluated languages of {self.testsets(task)}")
-        return found
+        return parts
 
     def testsets(self, task: str, use: str = "") -> Any:
         """Return the data set of a task's prepared files, or its data sets by name.
@@ -240,7 +240,7 @@ class Evaluations:
         # If two test sets use one data set, it is read once.
         testsets = as_json(self.config.contamination.testsets).items()
         by_name = {name: testset for testset, name in testsets if name is not None}
-        found = []
+        files = []
         for name, testset in by_name.items():
             chosen = None
             if testset in TASKS and (parts := TASKS[testset].parts):
@@ -251,8 +251,8 @@ class Evaluations:
             for file in self.corpora.datasets[name].files:
                 pair = set(file.languages)
                 if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
-                    found.append((testset, file))
-        return found
+                    files.append((testset, file))
+        return files
 
     def contamination_testsets(self, wildcards: Wildcards) -> list[str]:
         """Return the paths where the sentences of the `contamination_files` are read.
@@ -311,7 +311,7 @@ class Evaluations:
         for model in self.speed_models:
             pairs, data = self.models.corpus_pairs[model], self.models.data_models[model]
             corpus, pair = next((corpus, pair) for corpus, pair in pairs if "en" in pair)
-            mixed = len({each for _, each in pairs}) > 1
+            mixed = len({language for _, language in pairs}) > 1
             path = (
                 f"results/selected/{data}/{corpus}/{'-'.join(pair)}"
                 if mixed

@@ -39,10 +39,12 @@ class Models:
         self.config = config = corpora.config
         definitions = config.definitions
         # The models that have training data of the original code instead of corpora, and all others.
-        self.dataset_models = [model for model, each in definitions.items() if each.dataset]
-        self.corpus_models = [model for model, each in definitions.items() if not each.dataset]
+        self.dataset_models = [model for model, definition in definitions.items() if definition.dataset]
+        self.corpus_models = [model for model, definition in definitions.items() if not definition.dataset]
         # The models that are Transformers, and those with tables of pieces.
-        self.transformers = [model for model, each in definitions.items() if each.encoder.transformer]
+        self.transformers = [
+            model for model, definition in definitions.items() if definition.encoder.transformer
+        ]
         self.piece_models = [model for model in definitions if model not in self.transformers]
         # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
@@ -76,7 +78,7 @@ class Models:
         # The kinds of contaminated pairs that are left out of training.
         self.dropped_kinds = _DROPPED[config.contamination.drop]
         # What follows from each model's definition; rules look it up by the model's name.
-        self.derived = {model: self._derived(model, each) for model, each in definitions.items()}
+        self.derived = {model: self._derived(model, definition) for model, definition in definitions.items()}
 
     def _derived(self, model: str, definition: Definition) -> Json:
         data, names = self.data_models[model], {}
@@ -357,7 +359,7 @@ class Models:
 
     def negatives_settings(self, wildcards: Wildcards) -> Json:
         """Return the settings of the table of negatives, with the size of its model's mini-batches."""
-        settings = {key: each for key, each in as_json(self.config.negatives).items() if key != "model"}
+        settings = {key: value for key, value in as_json(self.config.negatives).items() if key != "model"}
         model = self._study_model("negatives")
         batch_size = self.config.definitions[model].training.batch_size
         return {**settings, "model": f"results/models/{model}", "batch_size": batch_size}

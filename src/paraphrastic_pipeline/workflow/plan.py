@@ -251,10 +251,10 @@ def make_plan(
     # Steps come in the order of `_STEPS`; rules and models stay in the order of the jobs.
     places = {name: place for place, name in enumerate([*_STEPS, _OTHERS])}
     names = sorted(by_name, key=lambda name: places.get(name, 0))
-    own = Cost(PLANNING + SCHEDULING * len(costs) if costs else 0.0, name="snakemake", jobs=0)
+    planning = Cost(PLANNING + SCHEDULING * len(costs) if costs else 0.0, name="snakemake", jobs=0)
     return Plan(
-        rows=[*(together(name, by_name[name]) for name in names), own],
-        total=together("total", [*costs, own]),
+        rows=[*(together(name, by_name[name]) for name in names), planning],
+        total=together("total", [*costs, planning]),
         cores=cores,
         seconds=wall_seconds(run.jobs, costs, cores),
         chain_seconds=wall_seconds(run.jobs, costs, sum(job.threads for job in run.jobs)),

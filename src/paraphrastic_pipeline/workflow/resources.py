@@ -142,8 +142,8 @@ def weights_mb(definition: Definition) -> float:
         rows = {unit: copies * number for unit, number in rows.items()}
     weights = 0
     for part in architecture.parts:
-        own = part.dimension or dimension
-        weights += rows[part.unit] * (dimension if part.recurrent else own)
+        width = part.dimension or dimension
+        weights += rows[part.unit] * (dimension if part.recurrent else width)
         weights += copies * _lstm_weights(part, dimension)
     return weights * 4 / 1e6
 

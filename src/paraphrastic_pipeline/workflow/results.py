@@ -19,8 +19,8 @@ from paraphrastic_pipeline.workflow.functions import FIGURES
 def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
     """Return those configuration files that lie below `config/` in `root`, by their paths there."""
     folder = Path(root, "config").resolve()
-    found = {path for path in (Path(file).resolve() for file in files) if path.is_relative_to(folder)}
-    return sorted(path.relative_to(folder).as_posix() for path in found)
+    below = {path for path in (Path(file).resolve() for file in files) if path.is_relative_to(folder)}
+    return sorted(path.relative_to(folder).as_posix() for path in below)
 
 
 def sample_files(results: Iterable[str]) -> list[str]:
@@ -176,7 +176,7 @@ class Results:
         systems = self.evaluations.systems_of(layout.task)
         if not layout.needs:
             return systems
-        return [each for each in systems if layout.needs in self.evaluations.parts(layout.task, each)]
+        return [system for system in systems if layout.needs in self.evaluations.parts(layout.task, system)]
 
     def systems(self, table: str) -> dict[str, list[str]]:
         """Return the results of all training runs of each system in a table, by the system's name."""

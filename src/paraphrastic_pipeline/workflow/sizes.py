@@ -262,14 +262,14 @@ class _Ignored(UnreadableRows):
 def extracted_mb(kind: str, path: str | Path, file: RemoteFile) -> float | None:
     """Return the MB of pairs in a file of a sampled kind; None if its beginning has no readable pair."""
     rows, share = first_rows(kind, path, file)
-    found = list(rows.rows)
-    return _written_mb(found) / share if found else None
+    read = list(rows.rows)
+    return _written_mb(read) / share if read else None
 
 
 def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows, float]:
     """Return the rows at the beginning of a file of a sampled kind, and their share of all rows."""
     path, sides, ignored = Path(path), (file.languages[0], file.languages[-1]), _Ignored(0)
-    found: list[tuple[Any, ...]] = []
+    read: list[tuple[Any, ...]] = []
     scores: tuple[str, ...] = ()
     total, share = 0, 1.0
     # Cut-off XML ends with an error.
@@ -289,10 +289,10 @@ def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows,
             else:
                 rows = PairRows(tmx_rows(stream, label, sides, ignored))
         scores = rows.scores
-        found.extend(rows.rows)
+        read.extend(rows.rows)
     if total:
-        share = min(1.0, len(found) / total)
-    return PairRows(iter(found), scores), share
+        share = min(1.0, len(read) / total)
+    return PairRows(iter(read), scores), share
 
 
 def _beginning(path: Path) -> tuple[bytes, float]:

@@ -123,7 +123,7 @@ def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]
         name, _ = default_name_and_kind(file)
         if not name or name in taken:
             numbered = (f"{name or 'corpus'}_{number}" for number in count(2 if name else 1))
-            entries[file]["name"] = name = next(each for each in numbered if each not in taken)
+            entries[file]["name"] = name = next(candidate for candidate in numbered if candidate not in taken)
         taken = {*taken, name}
     return entries
 

@@ -22,8 +22,8 @@ def name_of(snakemake: Any) -> str:
 
     It tells more than the rule, such as `tabulate_results`, which makes many tables.
     """
-    found = re.match(r"results/logs/(\w+)", snakemake.log[0])
-    return found[1] if found else str(snakemake.rule)
+    match = re.match(r"results/logs/(\w+)", snakemake.log[0])
+    return match[1] if match else str(snakemake.rule)
 
 
 @contextmanager

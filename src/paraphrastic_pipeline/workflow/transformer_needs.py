@@ -39,8 +39,8 @@ def lstm_mb(place: str, size: int | None) -> float:
     if size is None:
         return 0.0
     config = Path(place, "config.json")
-    found = read_json(config) if config.is_file() else None
-    width = found.get("hidden_size") if isinstance(found, dict) else None
+    content = read_json(config) if config.is_file() else None
+    width = content.get("hidden_size") if isinstance(content, dict) else None
     # The file is somebody else's. If it is damaged, training says so; this is only an estimate.
     if not isinstance(width, int) or not 0 < width <= _WIDEST:
         width = _WIDTH

@@ -53,16 +53,16 @@ def write_demo(
     except InputError as error:
         raise InputError(f"{name}: cannot run in a page: {error}") from None
     codes = list(model.config.get("languages", ()))
-    shown = (
+    searched = (
         [" ".join(sentence.split()) for sentence in sentences] if sentences is not None else _shipped(codes)
     )
-    shown = [sentence for sentence in shown if sentence]
-    if not shown:
+    searched = [sentence for sentence in searched if sentence]
+    if not searched:
         raise InputError(
             f"there are no sentences to search in; the package has some for {', '.join(_NAMES)}, and "
             "--sentences gives others"
         )
-    pair = _PAIR if "en" in codes else (shown[0], shown[min(1, len(shown) - 1)])
+    pair = _PAIR if "en" in codes else (searched[0], searched[min(1, len(searched) - 1)])
     known = [_NAMES.get(code, code) for code in codes]
     corpora = list(model.config.get("corpora", ()))
     content_of_page = {
@@ -75,8 +75,8 @@ def write_demo(
         "megabytes": f"{len(content) / 1e6:.1f}",
         "learned": f"It has learned from {', '.join(corpora)}." if corpora else "",
         "pair": pair,
-        "query": _QUERY if "en" in codes and sentences is None else shown[0],
-        "sentences": "\n".join(shown),
+        "query": _QUERY if "en" in codes and sentences is None else searched[0],
+        "sentences": "\n".join(searched),
         "model": Markup(base64.b64encode(content).decode()),  # noqa: S704 - letters and digits
     }
     return write_page(output, _FOLDER, content_of_page, modules=MODULE.read_text(encoding="utf-8") + "\n")

@@ -22,11 +22,11 @@ def draw_map(rows: Sequence[Mapping[str, str]], outputs: Sequence[str | Path]) -
     axes = figure.subplots()
     colours = matplotlib.colormaps["tab20"]
     for number, source in enumerate(sources):
-        own = [row for row in rows if row["source"] == source]
+        of_source = [row for row in rows if row["source"] == source]
         # Points are one picture, since thousands of them as shapes would make the page slow.
         axes.scatter(
-            numbers(own, "x"), numbers(own, "y"), s=5, color=colours(number % 20), alpha=0.6, lw=0,
-            label=source, rasterized=True,
+            numbers(of_source, "x"), numbers(of_source, "y"), s=5, color=colours(number % 20), alpha=0.6,
+            lw=0, label=source, rasterized=True,
         )  # fmt: skip
     axes.set_xticks([])
     axes.set_yticks([])

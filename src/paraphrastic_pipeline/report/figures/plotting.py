@@ -30,7 +30,7 @@ def plot_panels(
     columns = min(in_a_row, count)
     lines = ceil(count / columns)
     width, height = (
-        n * each + margin for n, each, margin in zip((columns, lines), size, margins, strict=True)
+        n * length + margin for n, length, margin in zip((columns, lines), size, margins, strict=True)
     )
     figure = Figure(figsize=(width, height), layout="constrained")
     panels = list(figure.subplots(lines, columns, squeeze=False, **shared).ravel())

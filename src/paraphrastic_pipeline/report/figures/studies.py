@@ -42,9 +42,9 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
     figure, panels = plot_panels(2, 2, (5, 4.2), (0, 0))
     for axes, (score, title) in zip(panels, _TEST_SETS.items(), strict=True):
         for number, measure in enumerate(measures):
-            own = [row for row in rows if row["rank_by"] == measure]
+            of_measure = [row for row in rows if row["rank_by"] == measure]
             # Curves are shifted sideways, or their intervals would hide each other.
-            _plot_curve(axes, own, score, measure, 0.12 * (number - (len(measures) - 1) / 2))
+            _plot_curve(axes, of_measure, score, measure, 0.12 * (number - (len(measures) - 1) / 2))
         axes.set_xticks(sorted({int(row["part"]) for row in rows}))
         axes.set_xlabel("part of the ranked pairs, from the lowest values to the highest")
         axes.set_title(title, loc="left", fontsize=11, pad=8)

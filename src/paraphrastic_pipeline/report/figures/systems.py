@@ -35,8 +35,8 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
     size, margins = (2.4, 0.2 * len(systems) + 0.8), (0.075 * max(map(len, labels)), 0.6)
     figure, panels = plot_panels(len(names), 4, size, margins, sharey=True)
     for axes, name in zip(panels, names, strict=True):
-        own = [row for row in rows if (row["row"], row["column"]) == name]
-        for row in own:
+        of_panel = [row for row in rows if (row["row"], row["column"]) == name]
+        for row in of_panel:
             place = systems.index((row["system"], row["source"]))
             colour, mark = _SOURCES[row["source"]]
             if row["low"]:
@@ -72,7 +72,7 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
         for size in sizes
         for setup in setups
     }
-    speeds = [float(row["sentences_per_second"]) for each in panels.values() for row in each]
+    speeds = [float(row["sentences_per_second"]) for panel in panels.values() for row in panel]
     lines = [max(len(_names(panels[setup, size])) for setup in setups) for size in sizes]
     figure = Figure(
         figsize=(3.2 + 3.2 * len(setups), 0.6 + sum(0.6 + 0.34 * count for count in lines)),
@@ -111,9 +111,11 @@ def _names(rows: Sequence[Row]) -> list[tuple[str, str]]:
 def _plot_speeds(axes: Axes, rows: Sequence[Row]) -> None:
     names = _names(rows)
     for line, name in enumerate(names):
-        own = [row for row in rows if _name(row) == name]
-        height = 0.8 / max(2, len(own))
-        for place, row in zip(line + height * (np.arange(len(own)) - (len(own) - 1) / 2), own, strict=True):
+        of_system = [row for row in rows if _name(row) == name]
+        height = 0.8 / max(2, len(of_system))
+        for place, row in zip(
+            line + height * (np.arange(len(of_system)) - (len(of_system) - 1) / 2), of_system, strict=True
+        ):
             colour, speed = _SOURCES[row["source"]][0], float(row["sentences_per_second"])
             fill = "white" if row["preprocessing"] == "not counted" else colour
             bars = axes.barh(place, speed, height=0.85 * height, color=fill, edgecolor=colour, lw=1)

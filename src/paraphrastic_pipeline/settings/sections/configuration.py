@@ -142,11 +142,14 @@ class Definition(ModelSections):
         if self.architecture.vocabularies != "shared":
             source, target = self.languages
             sides = {f"-{source}": ("source",), f"-{target}": ("target",)}
-        found: dict[str, tuple[Unit, tuple[str, ...]]] = {}
+        vocabularies: dict[str, tuple[Unit, tuple[str, ...]]] = {}
         units = dict.fromkeys(part.unit for part in self.architecture.parts)
         for unit, (suffix, of_unit) in product(units, sides.items()):
-            found[f"sentencepiece-{unit}{suffix}" if found else "sentencepiece"] = (unit, of_unit)
-        return found
+            vocabularies[f"sentencepiece-{unit}{suffix}" if vocabularies else "sentencepiece"] = (
+                unit,
+                of_unit,
+            )
+        return vocabularies
 
     @cached_property
     def data_digest(self) -> str:
@@ -167,7 +170,7 @@ class Definition(ModelSections):
     @cached_property
     def runs(self) -> dict[str, TrainingSettings]:
         """The settings of every run of the sweep, by the name of the run."""
-        shared = {each.name: getattr(self.training, each.name) for each in fields(Hyperparameters)}
+        shared = {field.name: getattr(self.training, field.name) for field in fields(Hyperparameters)}
         return {
             f"dropout-{dropout}-megabatch-{megabatch}": TrainingSettings(
                 **shared, dropout=dropout, megabatch=megabatch, seed=self.seed

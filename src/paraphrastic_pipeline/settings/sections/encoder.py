@@ -63,13 +63,13 @@ class Vocabulary:
     )
     """Overrides the settings of the vocabulary for a unit, if an encoder has several."""
 
-    def own(self, unit: str) -> Mapping[str, Any]:
+    def overrides_of(self, unit: str) -> Mapping[str, Any]:
         """The settings that a unit has of its own."""
         return next((settings for name, settings in self.units.items() if name == unit), {})
 
     def of_unit(self, unit: str) -> Json:
         """The settings of a unit's vocabulary: the common ones, overridden by those for this unit."""
-        settings = {**{key: getattr(self, key) for key in _OF_UNITS}, **self.own(unit)}
+        settings = {**{key: getattr(self, key) for key in _OF_UNITS}, **self.overrides_of(unit)}
         settings["unknown"] = settings["unknown"] or ("shared" if unit == "trigram" else "bytes")
         # A setting without effect is normalised, so that changing it does not cause new training.
         return settings if unit == "subword" else {**settings, "character_coverage": 1.0}

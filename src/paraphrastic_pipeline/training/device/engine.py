@@ -72,10 +72,12 @@ class DeviceEngine:
         """
         tokens, offsets = self._moved(sentences)
         negatives = self.negatives(tokens, offsets, sentences.pair_groups)
-        own = torch.arange(len(negatives), device=self.device)
+        places = torch.arange(len(negatives), device=self.device)
         valid = negatives >= 0
         # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
-        return self.train_with(tokens, offsets, torch.where(valid, negatives, own), valid), int(valid.sum())
+        return self.train_with(tokens, offsets, torch.where(valid, negatives, places), valid), int(
+            valid.sum()
+        )
 
     def negatives(self, tokens: Tensor, offsets: Tensor, groups: Sentences | None = None) -> Tensor:
         """Find each sentence's negative with the current parameters: int64 [2n], -1 if there is none."""

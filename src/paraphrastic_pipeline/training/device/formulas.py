@@ -45,14 +45,14 @@ def terms(last: Tensor, k: Tensor, rates: Rates, size: int) -> tuple[Tensor, Ten
     """n_j and d_j of the first `size` of the k steps after step `last`, float64 [rows, size]."""
     j = torch.arange(1, size + 1, device=last.device)
     number = last[:, None] + j
-    there = j <= k[:, None]
-    number = torch.where(there, number, last[:, None] + 1)
+    is_step = j <= k[:, None]
+    number = torch.where(is_step, number, last[:, None] + 1)
     power = j.double()
     n = rates.rate(number) * BETA1**power / (1.0 - BETA1 ** number.double())
     if rates.weight_decay:
         n = n * torch.exp(rates.kept(last + k)[:, None] - rates.kept(number))
     d = torch.sqrt(BETA2**power / (1.0 - BETA2 ** number.double()))
-    return torch.where(there, n, 0.0), d
+    return torch.where(is_step, n, 0.0), d
 
 
 def missed_steps(last: Tensor, k: Tensor, rates: Rates) -> Tensor:
@@ -124,8 +124,8 @@ def hinge_and_factors(products: Tensor, valid: Tensor, margin: float) -> tuple[T
     # Derivatives of the loss with respect to the cosines: one symmetric matrix per pair.
     slopes = [zero, a, a1, zero, a, zero, zero, a2, a1, zero, zero, zero, zero, a2, zero, zero]
     slope = torch.stack(slopes, dim=1).view(-1, 4, 4)
-    own = torch.where(lengths > 0.0, (slope * cosines).sum(2) / (cut * lengths), 0.0)
-    factors = slope * inverse - own[:, :, None] * torch.eye(4, device=products.device)
+    diagonal = torch.where(lengths > 0.0, (slope * cosines).sum(2) / (cut * lengths), 0.0)
+    factors = slope * inverse - diagonal[:, :, None] * torch.eye(4, device=products.device)
     # The mask is a factor, so that NaN stays NaN.
     return hinge.clamp_min(0.0) * valid / n, factors
 
