@@ -16,7 +16,7 @@ rule measure_speed:
     # All cores of the run, so that no other job disturbs the clock.
     threads: lambda wildcards: workflow.resource_settings.cores or 1
     resources:
-        **needs("measure_speed", shared=False),
+        **needs("measure_speed"),
     params:
         systems=lambda wildcards: {
             system: evaluations.place(system) for system in evaluations.systems_of("speed")

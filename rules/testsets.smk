@@ -18,7 +18,7 @@ rule prepare_testsets:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        **needs("prepare"),
+        **needs("prepare_testsets"),
     params:
         function=lambda wildcards: TESTSETS[wildcards.testset],
         settings={},
@@ -38,6 +38,8 @@ use rule prepare_testsets as prepare_tatoeba with:
         "results/logs/prepare_tatoeba/{language}.log",
     wildcard_constraints:
         language="[a-z]+",
+    resources:
+        **needs("prepare_tatoeba"),
     params:
         function=TESTSETS["tatoeba"],
         code=code_of("prepare_testsets", TESTSETS["tatoeba"]),
@@ -57,6 +59,8 @@ use rule prepare_testsets as prepare_bucc with:
         "results/logs/prepare_bucc{use}/{pair}.log",
     benchmark:
         "results/benchmarks/prepare_bucc{use}/{pair}.tsv"
+    resources:
+        **needs("prepare_bucc"),
     params:
         function=TESTSETS["bucc"],
         settings=lambda wildcards: {
@@ -78,6 +82,8 @@ use rule prepare_testsets as prepare_transfer with:
         "results/logs/prepare_transfer/{suite}{use}.log",
     benchmark:
         "results/benchmarks/prepare_transfer/{suite}{use}.tsv"
+    resources:
+        **needs("prepare_transfer"),
     params:
         function=TESTSETS["transfer"],
         settings=lambda wildcards: {"suite": wildcards.suite, "files": evaluations.suite_files(wildcards)},
@@ -98,7 +104,7 @@ rule gather_sentences:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        **needs("prepare"),
+        **needs("prepare_testsets"),
     params:
         code=code_of("gather_sentences"),
     message:

@@ -15,7 +15,7 @@ from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
-from paraphrastic_pipeline.workflow.need import Need
+from paraphrastic_pipeline.workflow.need import NEEDS, Need
 from paraphrastic_pipeline.workflow.plan import (
     PLANNING,
     SCHEDULING,
@@ -33,16 +33,14 @@ DOWNLOAD = "resources/downloads/web/de-en.txt.zip"
 
 
 def job(step: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = (), **more: Any) -> Job:
-    given: dict[str, Any] = {"of": "de", "wildcards": {}, "threads": 1, "after": (), "need": nothing, **more}
+    need = of_table(step, *inputs)
+    given: dict[str, Any] = {"of": "de", "wildcards": {}, "threads": 1, "after": (), "need": need, **more}
     return Job(step=step, inputs=inputs, outputs=outputs, **given)
 
 
-def nothing(_: object) -> Need:
-    return Need(100, 0)
-
-
-def per_mb(path: str, seconds: float) -> Callable[[Any], Need]:
-    return lambda megabytes: Need(100, 0, seconds_per_mb=seconds).of(megabytes(path))
+def of_table(step: str, *inputs: str, share: float = 1.0) -> Callable[[Any], Need]:
+    """Return a job's need by the table, of which it reads a share of the inputs."""
+    return lambda megabytes: NEEDS.get(step, Need(100, 0)).of(share * megabytes(inputs))
 
 
 def configuration(**changes: Any) -> Configuration:
@@ -69,14 +67,15 @@ def to_training_data() -> list[Job]:
     names = {"corpus": "web", "pair": "en-de"}
     model = {"model": "de"}
     shards = tuple(f"scored-{number}" for number in range(4))
+    shard_need = of_table("score_pairs", "pairs", share=0.25)
     return [
         job("download_file", (), (DOWNLOAD,)),
         job("extract_corpus", (DOWNLOAD,), ("pairs", "unreadable"), wildcards=names),
-        *[job("score_pairs", ("pairs",), (shard,), wildcards=names) for shard in shards],
+        *[job("score_pairs", ("pairs",), (shard,), wildcards=names, need=shard_need) for shard in shards],
         job("select_pairs", shards, ("selected", "counts"), wildcards={**model, "corpus": "web"}),
         job("merge_pairs", ("selected",), ("merged", "counts"), wildcards=model),
-        job("encode_dataset", ("merged", "sentencepiece"), ("train.h5",), wildcards=model),
-        job("train_model", ("train.h5",), ("weights", "config"), wildcards=model),
+        job("encode_dataset", ("merged",), ("train.h5",), wildcards=model),
+        job("train_model", ("train.h5",), ("weights", "config"), need=lambda _: Need(2000, 9000, 206)),
     ]
 
 
@@ -94,8 +93,8 @@ def test_files_grow_from_the_number_of_pairs() -> None:
     assert sizes.megabytes("scored-3") == pytest.approx(50 / 4 * 1.08)
     assert sizes.megabytes("selected") == pytest.approx(54 * 0.9 * 0.5)
     assert sizes.megabytes("merged") == pytest.approx(54 * 0.45 * 1.08)
-    assert sizes.megabytes("train.h5") == pytest.approx(54 * 0.45 * 1.08 * 2.4)
-    assert sizes.megabytes(["weights", "config"]) == pytest.approx(204.8 + 1.09)
+    assert sizes.megabytes("train.h5") == pytest.approx(54 * 0.45 * 1.08 * 2.6)
+    assert sizes.megabytes(["weights", "config"]) == pytest.approx(206)
 
 
 def test_a_cap_holds_whatever_the_corpus_has() -> None:
@@ -110,9 +109,8 @@ def test_merging_takes_more_of_the_disk_while_it_runs() -> None:
     run = run_of(to_training_data())
     sizes = Sizes(run, {"web": 1_000_000})
     costs = [cost_of(each, sizes) for each in run.jobs]
-    # 0.9 million pairs take 130 bytes each. 54 * 0.9 * 0.9 MB are selected, which times 1.08 is 51 bytes
-    # per pair.
-    assert max(cost.temporary_mb for cost in costs) == pytest.approx(43.74 * 1.08 * 130 / 51)
+    # 54 * 0.9 * 0.9 MB are selected.
+    assert max(cost.temporary_mb for cost in costs) == pytest.approx(43.74 * 2.75)
 
 
 def test_sizes_are_the_mirrors_then_the_registrys_then_those_of_opus(tmp_path: Path) -> None:
@@ -145,7 +143,7 @@ def test_a_job_takes_its_step_and_its_start() -> None:
         (DOWNLOAD,),
         ("pairs",),
         wildcards={"corpus": "web"},
-        need=per_mb(DOWNLOAD, 0.5),
+        need=lambda megabytes: Need(100, 0, seconds_per_mb=0.5, disk_per_mb=1).of(megabytes(DOWNLOAD)),
         threads=4,
     )
     cost = cost_of(extraction, sizes)
@@ -199,7 +197,7 @@ def test_rows_add_up(tmp_path: Path) -> None:
             assert sum(getattr(row, figure) for row in plan.rows) == pytest.approx(
                 getattr(plan.total, figure)
             )
-        assert max(row.memory_mb for row in plan.rows) == plan.total.memory_mb == 100
+        assert max(row.memory_mb for row in plan.rows) == plan.total.memory_mb == 2000
     text = "\n".join(lines_of(plan))
     assert "on 2 cores" in text
     assert "90% of the pairs in each corpus are assumed to be kept" in text

@@ -17,7 +17,7 @@ from test_plan import job, run_of, sizes_of
 
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
-from paraphrastic_pipeline.workflow.sizes import PlannedRun, extracted_mb
+from paraphrastic_pipeline.workflow.sizes import PlannedRun, first_rows
 
 Pairs = list[tuple[str, str]]
 
@@ -129,18 +129,16 @@ def test_scores_and_rows_that_cannot_be_read_do_not_hinder(tmp_path: Path, pairs
     path = tmp_path / "mine.jsonl"
     rows = [{"source": one, "target": other, "score": 0.5} for one, other in pairs[:2000]]
     path.write_text("".join(f"{json.dumps(row)}\n{{\n" for row in rows))
-    file = RemoteFile("mine", path.name, ("en",), (), path=str(path))
-    found = extracted_mb("jsonl", path, file)
-    report = {"max_member_bytes": 1 << 30, "max_unreadable": 2000}
-    extract_corpus("jsonl", [CorpusFile(path, ("en",))], ("en", "en"), tmp_path / "pairs", **report)
-    assert found == pytest.approx((tmp_path / "pairs").stat().st_size / 1e6, rel=0.05)
+    found, share = first_rows("jsonl", path, RemoteFile("mine", path.name, ("en",), (), path=str(path)))
+    assert sum(1 for _ in found.rows) / share == pytest.approx(2000, rel=0.05)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\0", b"one\n" * 9, b"{}\n"])
-def test_what_has_no_pairs_in_its_beginning_is_left_to_its_size(
+def test_a_file_without_pairs_at_its_beginning_has_no_first_rows(
     tmp_path: Path, kind: str, content: bytes
 ) -> None:
     path = tmp_path / "mine"
     path.write_bytes(content)
-    assert extracted_mb(kind, path, RemoteFile("mine", "mine", ("en", "de"), (), path=str(path))) is None
+    rows, _ = first_rows(kind, path, RemoteFile("mine", "mine", ("en", "de"), (), path=str(path)))
+    assert not list(rows.rows)

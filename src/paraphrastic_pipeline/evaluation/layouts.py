@@ -107,7 +107,7 @@ class Task:
             or `parts`, it also takes these, under the name of their kind.
         settings: its other arguments.
         memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
-        seconds: usual time of an evaluation on one core. `workflow/resources.py` says how both were measured.
+        seconds: usual time of an evaluation on one core. `workflow/need.py` says how both were measured.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
         gold: path of what is to be found in the test sets, if they do not have it.
         languages: languages that a system must know.

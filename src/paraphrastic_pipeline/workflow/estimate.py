@@ -1,24 +1,14 @@
-"""What corpora of OPUS will cost in disk, memory and time, given their numbers of pairs.
-
-The time and memory of each step come from `resources`. Sizes are for pairs of 12 words per side, measured on
-the sample and on `config/small.yaml`. They follow from step to step, as MB written per MB read.
-"""
+"""What corpora of OPUS will cost in disk, memory and time, given their numbers of pairs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from paraphrastic_pipeline.registry.opus import OpusCorpus
-from paraphrastic_pipeline.workflow.resources import NEEDS, training_need, vocabulary_need
+from paraphrastic_pipeline.workflow.model_needs import training_need, vocabulary_need
+from paraphrastic_pipeline.workflow.need import ARCHIVED_PAIR, MERGING, NEEDS
 
-# Bytes per pair, compressed as published and after merging.
-ARCHIVE_BYTES, MERGED_BYTES = 40, 51
 # With fewer bytes per pair than this, an archive's size cannot be true.
 _ARCHIVE_LEAST = 20
-# Bytes that merging has on the disk besides its output, per pair that it reads.
-MERGING_BYTES = 130
-# MB that a step writes per MB that it reads. The selection leaves out columns of scores; `ENCODED` is for
-# 50,000 pieces.
-EXTRACTED, SCORED, SELECTED, MERGED, ENCODED = 1.25, 1.08, 0.9, 1.08, 2.4
 
 
 def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
@@ -35,35 +25,28 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
     pairs = sum(number for _, number in known)
     archives = sum(archive_bytes(corpus) or 0 for corpus, _ in known) / 1e6
     names = ", ".join(f"{corpus.name} {corpus.version} {'-'.join(corpus.languages)}" for corpus, _ in known)
-    read = pairs * ARCHIVE_BYTES / 1e6
-    written, seconds = 0.0, 0.0
-    for step, rate in (
-        ("extract_corpus", EXTRACTED),
-        ("score_pairs", SCORED),
-        ("select_pairs", SELECTED),
-        ("merge_pairs", MERGED),
-        ("encode_dataset", ENCODED),
-    ):
-        seconds += NEEDS[step].of(read).seconds
-        read *= rate
-        written += read
+    needs = [NEEDS["extract_corpus"].of(pairs * ARCHIVED_PAIR)]
+    for step in ("score_pairs", "select_pairs", "merge_pairs", "encode_dataset"):
+        needs.append(NEEDS[step].of(needs[-1].disk_mb))
+    *_, selected, merged, encoded = (need.disk_mb for need in needs)
+    written = sum(need.disk_mb for need in needs)
     # Imported here, since listing corpora needs none of it.
     from paraphrastic_pipeline.settings.check import complete_definition
 
     # One epoch of a model with the default settings on all pairs.
     definition = complete_definition({"languages": list(corpora[0].languages)})
     settings = replace(next(iter(definition.runs.values())), epochs=1)
-    vocabulary = vocabulary_need(definition, read / ENCODED)
-    training = training_need(definition, settings, read)
-    merging = pairs * MERGING_BYTES / 1e6
+    vocabulary = vocabulary_need(definition, merged)
+    training = training_need(definition, settings, encoded)
+    seconds = sum(need.seconds for need in (*needs, vocabulary))
     return [
         *lines,
         f"estimate for {names}: {pairs:,} pairs",
         f"  disk    {size(archives)} to download, {size(archives + written)} in all, "
-        f"and {size(merging)} more while merging",
+        f"and {size(selected * MERGING)} more while merging",
         f"  memory  {size(vocabulary.mb)} for the vocabulary, {size(training.mb)} for training, "
         "1 GB for other steps",
-        f"  time    {duration(seconds + vocabulary.seconds)} on one core to make the training data, "
+        f"  time    {duration(seconds)} on one core to make the training data, "
         f"{duration(training.seconds)} per epoch of training",
         f"  assumed: no filter drops a pair; sentences of 12 words, {settings.dimension} dimensions and "
         f"{definition.vocabulary.size:,} pieces",
@@ -75,7 +58,7 @@ def archive_bytes(corpus: OpusCorpus) -> int | None:
     if corpus.pairs is None:
         return corpus.size
     if corpus.size is None or corpus.size < corpus.pairs * _ARCHIVE_LEAST:
-        return corpus.pairs * ARCHIVE_BYTES
+        return round(corpus.pairs * ARCHIVED_PAIR * 1e6)
     return corpus.size
 
 

@@ -18,14 +18,13 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.tables import write_csv
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, read_config
 from paraphrastic_pipeline.workflow.estimate import duration, in_columns, size
+from paraphrastic_pipeline.workflow.resources import ALONE
 from paraphrastic_pipeline.workflow.sizes import KEPT, Job, PlannedRun, Sizes
 
 # Seconds of processor time: per job before its step begins, and for Snakemake per run and per job.
 STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.06
 # Seconds to check a download. How long the download itself takes depends on the network.
 _CHECKING = 0.1
-# Steps that reserve all cores, so that nothing disturbs the clock, but use only one.
-_ALONE = ("measure_speed",)
 # The table's steps and their rules, in the order of the data; all other rules make tables and figures.
 _STEPS = {
     "download": "download_file",
@@ -175,10 +174,9 @@ def together(name: str, costs: Sequence[Cost]) -> Cost:
 
 def cost_of(job: Job, sizes: Sizes) -> Cost:
     """Return what a job takes; `sizes` must know its inputs, and afterwards also knows its outputs."""
-    need = job.need(sizes.megabytes)
+    need, disk, temporary = sizes.add(job)
     step = _CHECKING if job.step == "download_file" else need.seconds
-    threads = 1 if job.step in _ALONE else job.threads
-    disk, temporary = sizes.add(job)
+    threads = 1 if job.step == ALONE else job.threads
     return Cost(STARTING + step, STARTING + step / threads, need.mb, disk, temporary)
 
 

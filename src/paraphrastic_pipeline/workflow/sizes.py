@@ -1,7 +1,7 @@
 """The jobs of a run, and how large their files will be.
 
-The sizes of corpora come from what is known about them, and other sizes from what the files are made of. The
-MB that a step writes per MB that it reads were measured on the sample and on `config/small.yaml`.
+The sizes of corpora come from what is known about them, and other sizes from what each step writes per MB
+that it reads (`need`).
 """
 
 import tempfile
@@ -13,9 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows
@@ -25,53 +22,22 @@ from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of
 from paraphrastic_pipeline.registry.opus import OpusCorpus
-from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
-from paraphrastic_pipeline.workflow import estimate
-from paraphrastic_pipeline.workflow.need import Need
-from paraphrastic_pipeline.workflow.resources import Megabytes, megabytes_on_disk, weights_mb
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.workflow.estimate import archive_bytes
+from paraphrastic_pipeline.workflow.need import ARCHIVED_PAIR, MERGED_PAIR, MERGING, NEEDS, Need
+from paraphrastic_pipeline.workflow.resources import Megabytes, megabytes_on_disk
 
 # Default share of the pairs that the selection keeps. It keeps 0.8 to 0.9 of the sample, 0.9 and more of
 # captions and verses, and a third to four fifths of sentences for learners, many of which are short.
 KEPT = 0.9
 # MB of test sets and models whose size the registry does not know; BUCC's follows from its sentences.
 _OTHER_MB, _OTHERS_MB = 2.0, {"bucc2018": 14.0}
-# MB of pairs per MB that is read, by kind of corpus; each of five captions is in several pairs.
-_EXTRACTED = {"captions": 2.8, "manythings": 0.9}
-_EXTRACTED_PLAIN = 0.4
+# MB of pairs per MB that is read: of plain text; and of captions, each of which is in several pairs.
+_PLAIN, _CAPTIONS = 0.4, 2.8
 _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
-# MB that a step writes per MB that it reads.
-_RATES = {
-    "import_dataset": 1.0,  # not measured
-    "tokenize_pairs": 1.3 * estimate.ENCODED,
-    "score_pairs": estimate.SCORED,
-    "measure_similarity": estimate.SCORED,
-    "translate_corpus": estimate.SCORED,
-    "gather_translations": 1.0,
-    "list_candidates": estimate.SELECTED,
-    "sample_paraphrases": estimate.SELECTED,
-    "gather_testsets": 1.5,
-    "prepare_bucc": 1.43,
-    "prepare_tatoeba": 0.5,
-}
-# `ENCODED` is for this many pieces. With fewer, pieces are shorter, and a sentence has more of them.
-_ENCODED_PIECES, _ENCODED_POWER = 50_000, 0.11
-# A merged pair takes 50 bytes or so, and two vectors of a teacher of 768 dimensions in float16 take 3,072.
-_TEACHER_RATE = 60.0
-# MB that a step writes, whatever it reads.
-_WRITTEN = {
-    "train_language_id": 3.3,
-    "prepare_testsets": 1.5,
-    "prepare_transfer": 4.0,
-    "evaluate_system": 0.3,
-    "evaluate_part": 0.6,
-    "plot_training": 0.1,
-    "plot_systems": 0.15,
-    "write_report": 1.0,
-}
-_WRITTEN_ELSE = 0.03
-# Bytes of a sentence in the sample of a corpus.
-_SENTENCE_BYTES = 25
-# Kinds of corpora whose size is estimated by extracting the beginning.
+# MB of an output if nothing else is said about it.
+_SMALL_MB = 0.03
+# Kinds of corpora whose size is estimated from the rows at the beginning.
 SAMPLED = ("tsv", "jsonl", "parquet", "tmx")
 # Bytes to read from the beginning of such a file, and the most bytes to take of its uncompressed content.
 _HEAD_BYTES, _MAX_BYTES = 1 << 21, 1 << 26
@@ -140,53 +106,28 @@ class Sizes:
         paths = [paths] if isinstance(paths, str) else paths
         return sum(self._known[path] if path in self._known else megabytes_on_disk(path) for path in paths)
 
-    def add(self, job: Job) -> tuple[float, float]:
-        """Add a job; return the MB of its outputs, and the MB that it has on the disk only while it runs."""
+    def add(self, job: Job) -> tuple[Need, float, float]:
+        """Add a job; return its need, the MB of its outputs, and those that it has only while it runs."""
+        need = job.need(self.megabytes)
         # The first outputs are the data; the others are small.
         data = job.outputs[: self.run.config.filter_study.parts if job.step == "rank_pairs" else 1]
-        written = dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
-        self._known |= written
-        merged = self.megabytes(job.inputs) * estimate.MERGED if job.step == "merge_pairs" else 0.0
-        return sum(written.values()), merged * estimate.MERGING_BYTES / estimate.MERGED_BYTES
+        written = self._data(job, need) or _SMALL_MB
+        self._known |= dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, written)
+        merging = MERGING * self.megabytes(job.inputs) if job.step == "merge_pairs" else 0.0
+        return need, len(data) * written, merging
 
-    def _data(self, job: Job) -> float:
-        config, wildcards = self.run.config, job.wildcards
-
-        def of_model() -> Definition:
-            return config.definitions[wildcards["model"]]
-
+    def _data(self, job: Job, need: Need) -> float:
+        """Return the MB of each of a job's data files, which its need or the user's options say."""
         match job.step:
             case "download_file":
                 return self._download(job.outputs[0])
             case "extract_corpus":
-                return self._extracted(wildcards["corpus"], job.inputs)
-            case "score_pairs" | "measure_similarity" | "translate_corpus":
-                # A shard is a part of the first input.
-                return self.megabytes(job.inputs[0]) / config.shards * _RATES[job.step]
+                return self._extracted(job.wildcards["corpus"], job.inputs)
             case "select_pairs":
-                kept = self.kept.get(wildcards["corpus"], KEPT)
-                return self.megabytes(job.inputs) * estimate.SELECTED * kept
+                return need.disk_mb * self.kept.get(job.wildcards["corpus"], KEPT)
             case "merge_pairs":
-                return self._merged(of_model(), job.inputs)
-            case "train_vocabulary":
-                return _vocabulary_mb(of_model())
-            case "encode_dataset" | "encode_part":
-                return _encoded_rate(of_model()) * self.megabytes(job.inputs[0])
-            case "embed_teacher":
-                return self.megabytes(job.inputs[0]) * _TEACHER_RATE
-            case "train_transformer" | "choose_transformer" | "initialise_transformer":
-                return weights_mb(of_model())
-            case "train_model" | "train_part" | "choose_model" | "initialise_model":
-                return weights_mb(of_model()) + _vocabulary_mb(of_model())
-            case "rank_pairs":
-                study, merged = config.filter_study, self.megabytes(job.inputs) * estimate.MERGED
-                return min(study.sample * estimate.MERGED_BYTES / 1e6, merged / study.parts)
-            case "describe_corpus":
-                sampled = 2 * config.statistics.sentences * _SENTENCE_BYTES / 1e6
-                return min(self.megabytes(job.inputs), sampled)
-        if job.step in _RATES:
-            return self.megabytes(job.inputs) * _RATES[job.step]
-        return _WRITTEN.get(job.step, _WRITTEN_ELSE)
+                return self._merged(job)
+        return need.disk_mb
 
     def _download(self, path: str) -> float:
         file = next(
@@ -198,7 +139,7 @@ class Sizes:
                 self.assumed.add(name)
             return _OTHERS_MB.get(name, _OTHER_MB) if size is None else size
         if name in self.pairs:
-            return self.pairs[name] * estimate.ARCHIVE_BYTES / 1e6
+            return self.pairs[name] * ARCHIVED_PAIR
         if size is None:
             self.unknown.add(name)
         return size or 0.0
@@ -209,47 +150,33 @@ class Sizes:
             if isinstance(place, Path) and place.is_file():
                 return megabytes_on_disk(str(place))
         listed = self.run.opus.get(file.location)
-        size = file.size or (estimate.archive_bytes(listed) if listed else None)
+        size = file.size or (archive_bytes(listed) if listed else None)
         return size / 1e6 if size else None
 
     def _extracted(self, corpus: str, inputs: Sequence[str]) -> float:
+        rate, dataset = NEEDS["extract_corpus"].disk_per_mb, self.run.datasets[corpus]
         if corpus in self.pairs:
-            return self.pairs[corpus] * estimate.ARCHIVE_BYTES * estimate.EXTRACTED / 1e6
-        dataset = self.run.datasets[corpus]
-        if dataset.kind in SAMPLED:
-            for file in dataset.files:
-                # If a file is still to be downloaded, only its size is known.
-                if file.location in inputs and Path(file.location).is_file():
-                    sampled = extracted_mb(dataset.kind, file.location, file)
-                    if sampled is not None:
-                        return sampled
-        rates = (
-            _EXTRACTED.get(dataset.kind, estimate.EXTRACTED)
-            if path.endswith(_COMPRESSED)
-            else _EXTRACTED_PLAIN
-            for path in inputs
+            return self.pairs[corpus] * ARCHIVED_PAIR * rate
+        for file in dataset.files if dataset.kind in SAMPLED else ():
+            # If a file is still to be downloaded, only its size is known.
+            if file.location in inputs and Path(file.location).is_file():
+                rows, share = first_rows(dataset.kind, file.location, file)
+                if text := sum(len(f"{source}{target}".encode()) for source, target, *_ in rows.rows):
+                    return text / share * _PLAIN / 1e6
+        compressed = _CAPTIONS if dataset.kind == "captions" else rate
+        return sum(
+            self.megabytes(path) * (compressed if path.endswith(_COMPRESSED) else _PLAIN) for path in inputs
         )
-        return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
 
-    def _merged(self, definition: Definition, inputs: Sequence[str]) -> float:
+    def _merged(self, job: Job) -> float:
+        definition, rate = self.run.config.definitions[job.wildcards["model"]], NEEDS[job.step].disk_per_mb
         total = 0.0
         # The selected pairs of each corpus come first among the inputs; contaminated pairs come after.
-        for corpus, path in zip(definition.corpora, inputs, strict=False):
+        for corpus, path in zip(definition.corpora, job.inputs, strict=False):
             most, weight = definition.max_pairs.get(corpus), definition.weights.get(corpus) or 1
-            size = self.megabytes(path) * estimate.MERGED
-            total += weight * (size if most is None else min(size, most * estimate.MERGED_BYTES / 1e6))
+            size = self.megabytes(path) * rate
+            total += weight * (size if most is None else min(size, most * MERGED_PAIR))
         return total
-
-
-def _encoded_rate(definition: Definition) -> float:
-    """Return the MB of training data per MB of merged pairs; every unit has training data of its own."""
-    vocabulary = definition.vocabulary
-    units = {unit for unit, _ in definition.vocabularies.values()}
-    return len(units) * estimate.ENCODED * (_ENCODED_PIECES / vocabulary.size) ** _ENCODED_POWER
-
-
-def _vocabulary_mb(definition: Definition) -> float:
-    return float(0.24 + 17e-6 * definition.vocabulary.size)
 
 
 class _Ignored(UnreadableRows):
@@ -257,13 +184,6 @@ class _Ignored(UnreadableRows):
 
     def add(self, label: str, line: int, cause: str) -> None:
         """Do nothing."""
-
-
-def extracted_mb(kind: str, path: str | Path, file: RemoteFile) -> float | None:
-    """Return the MB of pairs in a file of a sampled kind; None if its beginning has no readable pair."""
-    rows, share = first_rows(kind, path, file)
-    read = list(rows.rows)
-    return _written_mb(read) / share if read else None
 
 
 def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows, float]:
@@ -307,15 +227,3 @@ def _beginning(path: Path) -> tuple[bytes, float]:
             while piece := stream.read(_PIECE_BYTES):
                 content += piece
         return bytes(content), min(1.0, _HEAD_BYTES / max(1, path.stat().st_size))
-
-
-def _written_mb(rows: list[tuple[Any, ...]]) -> float:
-    """Return the MB of rows as the extraction writes them."""
-    columns = [
-        pa.array(column, pa.float64() if place > 2 else None)
-        for place, column in enumerate(zip(*rows, strict=True))
-    ]
-    buffer = pa.BufferOutputStream()
-    table = pa.table(columns, [str(place) for place in range(len(columns))])
-    pq.write_table(table, buffer, compression="zstd", use_dictionary=False)
-    return float(buffer.getvalue().size / 1e6)
