@@ -6,6 +6,8 @@ from paraphrastic.neighbours.bounds import Bound, IntegerBound
 
 # These use all dimensions in single precision, some of the dimensions, and all dimensions in 8 bits.
 BOUNDS = ["whole", "leading", "8 bits"]
+# Those that searches for nearest neighbours use.
+WHOLE = ["whole", "8 bits"]
 
 
 def basis_of(dim: int, kept: float) -> np.ndarray:

@@ -10,7 +10,6 @@ from paraphrastic.neighbours import bounds
 from paraphrastic.neighbours.bounds import (
     Bound,
     IntegerBound,
-    bound_for_neighbours,
     bound_for_threshold,
     whole_bound,
 )
@@ -69,8 +68,8 @@ def test_leading_dimensions_may_be_rounded_as_badly_as_sums_can_be(monkeypatch: 
 
 def test_the_bound_fits_the_vectors() -> None:
     generator = np.random.default_rng(0)
-    flat = generator.normal(size=(9000, 64)).astype(np.float32)
-    assert bound_for_neighbours(flat, flat[::-1], 4).width == 64
+    flat = generator.normal(size=(20_000, 64)).astype(np.float32)
+    assert bound_for_threshold(flat, 0.2).width == 64
     # Here a few dimensions rule out most pairs.
     low = generator.normal(size=(20_000, 8)) @ generator.normal(size=(8, 64))
     vectors = (low + 0.1 * generator.normal(size=low.shape)).astype(np.float32)

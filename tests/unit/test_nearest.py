@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bounded import BOUNDS, bound_of
+from bounded import WHOLE, bound_of
 
 from paraphrastic.neighbours import nearest
 from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
@@ -45,7 +45,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("kind", BOUNDS)
+@pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("in_16_bits", [False, True])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_neighbours_are_the_nearest(kind: str, in_16_bits: bool, threads: int) -> None:
@@ -58,7 +58,7 @@ def test_neighbours_are_the_nearest(kind: str, in_16_bits: bool, threads: int) -
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("kind", BOUNDS)
+@pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("swapped", [False, True])
 def test_neighbours_that_only_rounding_could_confuse_are_told_apart(kind: str, swapped: bool) -> None:
     generator = np.random.default_rng(0)
@@ -75,7 +75,7 @@ def test_neighbours_that_only_rounding_could_confuse_are_told_apart(kind: str, s
         np.testing.assert_array_equal(own.indices[:, 0], cosines.argmax(axis=1))
 
 
-@pytest.mark.parametrize("kind", BOUNDS)
+@pytest.mark.parametrize("kind", WHOLE)
 def test_of_equals_the_first_is_taken(kind: str) -> None:
     x, y = translated(300, 400, 24)
     y[200:] = y[:200]
@@ -88,7 +88,7 @@ def test_of_equals_the_first_is_taken(kind: str) -> None:
     np.testing.assert_array_equal(backward.indices[:200], backward.indices[200:])
 
 
-@pytest.mark.parametrize("kind", BOUNDS)
+@pytest.mark.parametrize("kind", WHOLE)
 def test_sets_of_any_size(kind: str) -> None:
     for n, m in ((1, 1), (1, 9), (2, 3), (33, 1), (40, 24), (24, 25)):
         x, y = translated(n, m, 5)
@@ -99,7 +99,7 @@ def test_sets_of_any_size(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("kind", BOUNDS)
+@pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_of_many_equals_the_first_are_taken(kind: str, threads: int) -> None:
     x, y = np.ones((700, 6), np.float32), translated(10, 300, 6)[1]
@@ -181,7 +181,7 @@ def test_real_sentences(mirror) -> None:
             for start in range(len(text) - 2):
                 vectors[row, hash_of(text[start : start + 3]) % 200] += 1
         sides.append(vectors)
-    for kind in BOUNDS:
+    for kind in WHOLE:
         bound = bound_of(sides[1], kind)
         found = nearest_neighbours(*sides, 4, threads=2, bound=bound)
         agree(found[0], similarities(*sides), 4)

@@ -38,12 +38,10 @@ def index(folder: Path, corpus: Path) -> Path:
     return output
 
 
-@pytest.mark.parametrize("options", [(), ("--faiss",), ("--k", 3, "--min-score", 0.6, "--threads", 3)])
+@pytest.mark.parametrize("options", [(), ("--k", 3, "--min-score", 0.6, "--threads", 3)])
 def test_the_nearest_rows_are_written(
     folder: Path, model: AverageEncoder, corpus: Path, index: Path, tmp_path: Path, options: tuple
 ) -> None:
-    if "--faiss" in options:
-        pytest.importorskip("faiss")
     queries = [PAIRS[200][0], "", f"  {PAIRS[1][0]}\tand more", PAIRS[3][1]]
     (tmp_path / "q.txt.gz").write_bytes(gzip.compress("\r\n".join(queries).encode()))
     output = tmp_path / "new" / "hits.tsv"
@@ -374,7 +372,7 @@ common = ["--model", model, "--output", output]
 assert main(["search", *common, "--index", index, "--input", corpus]) == 0
 assert main(["dedup", *common, "--input", corpus]) == 0
 assert main(["mine", *common, "--source", corpus, "--target", corpus]) == 0
-assert main(["search", *common, "--index", index, "--input", corpus, "--faiss"]) == 1
+assert main(["search", *common, "--index", "made.faiss", "--input", corpus]) == 1
 assert main(["dedup", *common, "--input", corpus + ".zst"]) == 1
 """
     corpus.with_suffix(".txt.zst").write_bytes(pyarrow.compress(b"a dog", codec="zstd", asbytes=True))

@@ -108,7 +108,6 @@ model made is refused.
     cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
     cli.min_score("rows", of_files=True),
     cli.LANGUAGE,
-    cli.flag("--faiss", "search with FAISS, which finds the same rows", dest="with_faiss"),
     cli.THREADS,
 )
 def search(
@@ -120,7 +119,6 @@ def search(
     *,
     k: int,
     min_score: float | Path | None,
-    with_faiss: bool,
     **files: str,
 ) -> None:
     """Write the rows of a saved matrix that are nearest to sentences."""
@@ -138,7 +136,7 @@ def search(
             system,
             Index(index, sentences),
             **files,
-            options=SearchOptions(k, min_score, with_faiss, threads),
+            options=SearchOptions(k, min_score, threads),
             language=language,
             model=model or Path(folder).name,
             progress=progress,

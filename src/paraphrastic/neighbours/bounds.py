@@ -1,13 +1,11 @@
 """Bounds on cosines that are fast to compute and rule out most pairs of vectors."""
 
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Float32, Float64, Int8, Int32, Int64
+from paraphrastic.base.arrays import Float32, Float64, Int8, Int32
 from paraphrastic.base.jit import has_8_bit_products
 from paraphrastic.neighbours.kernels import Entries, encode, normalize, reach
 
@@ -18,8 +16,8 @@ _ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
 # Nanoseconds on one core: per multiplication in single precision and in 8 bits, per exact cosine, and per
 # dimension of an exact cosine.
 _PRODUCT, _PRODUCT_IN_8_BITS, _COSINE, _DIMENSION = 0.02, 0.01, 30.0, 0.35
-# Number of multiplications that make 8 bits pay, if torch is loaded and if it must be imported first.
-_IN_8_BITS, _IN_8_BITS_WITH_IMPORT = 1e9, 5e10
+# Number of multiplications from which 8 bits pay, since torch, which multiplies them, must be loaded first.
+_IN_8_BITS = 2e11
 # Finding leading dimensions takes this many nanoseconds, times the cube of the number of dimensions.
 _LOOKING = 1.0
 # Shares of the dimensions that a bound may keep.
@@ -134,71 +132,33 @@ def whole_bound(dim: int, pairs: float) -> Bound:
 
 
 def _pays_in_8_bits(dim: int, pairs: float) -> bool:
-    least = _IN_8_BITS if "torch" in sys.modules else _IN_8_BITS_WITH_IMPORT
-    return pairs * dim >= least and has_8_bit_products()
-
-
-def sample(n: int, size: int) -> Int64:
-    """Draw at most `size` different indices below n, always the same ones."""
-    return np.random.default_rng(0).choice(n, min(n, size), replace=False)
+    return pairs * dim >= _IN_8_BITS and has_8_bit_products()
 
 
 def bound_for_threshold(x: Entries, threshold: float) -> Bound:
-    """Choose the fastest bound for finding the pairs in `x`, [n, dim], whose cosine reaches a threshold."""
-    order = sample(len(x), _ROWS + _COLUMNS + _FITTED)
-    # One draw is split, so that no vector is compared with itself.
-    rows, columns, fitted = (x[part] for part in np.split(order, [_ROWS, _ROWS + _COLUMNS]))
-    return _fastest(rows, columns, fitted, lambda _: threshold, len(x) ** 2 / 2, len(x))
+    """Choose the fastest bound for finding the pairs in `x`, [n, dim], whose cosine reaches a threshold.
 
-
-def bound_for_neighbours(x: Entries, y: Entries, k: int) -> Bound:
-    """Choose the fastest bound for finding the k nearest neighbours of `x`, [n, dim], in `y`, [m, dim]."""
-    rows = x[sample(len(x), _ROWS)]
-    columns, fitted = (y[part] for part in np.split(sample(len(y), _COLUMNS + _FITTED), [_COLUMNS]))
-    # A small sample may contain no true neighbour. Its nearest row is then farther away than the k-th
-    # neighbour among all rows.
-    place = min(max(1, round(k * len(columns) / len(y))), len(columns))
-
-    def bars(cosines: Float32) -> Float32:
-        return np.sort(cosines, axis=1)[:, ::-1][:, place - 1 : place]
-
-    return _fastest(rows, columns, fitted, bars, float(len(x)) * len(y), len(x) + len(y))
-
-
-def _fastest(
-    rows: Entries,
-    columns: Entries,
-    fitted: Entries,
-    bars: Callable[[Float32], Float32 | float],
-    pairs: float,
-    vectors: int,
-) -> Bound:
-    """Choose the bound that is fastest according to a sample of the pairs to compare.
-
-    Args:
-        rows: [a, dim], one side of the sample.
-        columns: [b, dim], the other side.
-        fitted: [c, dim], other vectors to find leading dimensions from; dimensions fitted to the sample
-            itself would look better than they are.
-        bars: given the sample's cosines, [a, b], returns the lowest ones that count.
-        pairs: number of pairs to compare.
-        vectors: number of vectors; each is projected on the leading dimensions.
+    A sample decides how many leading dimensions to keep, if any are left out: with fewer of them, products
+    are faster, but more pairs need an exact cosine. A high threshold needs few. For nearest neighbours, whose
+    cosines are often low, leading dimensions have not been faster.
     """
-    dim = columns.shape[1]
-    cost_of_whole = dim * (_PRODUCT_IN_8_BITS if _pays_in_8_bits(dim, pairs) else _PRODUCT)
-    if len(fitted) < 2 * dim or pairs * cost_of_whole < 2 * _LOOKING * dim**3:
-        return whole_bound(dim, pairs)
-    single = Bound(dim)
-    least = bars(single.vectors(rows) @ single.vectors(columns).T)
-    units = single.vectors(fitted)
-    leading = np.linalg.eigh((units.T @ units).astype(np.float64))[1][:, ::-1]
-    best, lowest_cost = None, cost_of_whole
-    for kept in sorted({max(1, round(dim * part)) for part in _SHARES}):
-        bound = Bound(dim, np.ascontiguousarray(leading[:, :kept], np.float32))
-        possible = bound.vectors(rows) @ bound.vectors(columns).T + bound.slack >= least
-        cost = _PRODUCT * (bound.width + dim * kept * vectors / pairs) + float(possible.mean()) * (
-            _COSINE + _DIMENSION * dim
-        )
-        if cost < lowest_cost:
-            best, lowest_cost = bound, cost
+    n, dim = x.shape
+    pairs = n**2 / 2
+    lowest_cost = dim * (_PRODUCT_IN_8_BITS if _pays_in_8_bits(dim, pairs) else _PRODUCT)
+    order = np.random.default_rng(0).choice(n, min(n, _ROWS + _COLUMNS + _FITTED), replace=False)
+    # One draw is split, so that no vector is compared with itself. Dimensions fitted to the vectors that they
+    # are tried on would look better than they are.
+    rows, columns, fitted = (x[part] for part in np.split(order, [_ROWS, _ROWS + _COLUMNS]))
+    best = None
+    if len(fitted) >= 2 * dim and pairs * lowest_cost >= 2 * _LOOKING * dim**3:
+        units = Bound(dim).vectors(fitted)
+        leading = np.linalg.eigh((units.T @ units).astype(np.float64))[1][:, ::-1]
+        for kept in sorted({max(1, round(dim * part)) for part in _SHARES}):
+            bound = Bound(dim, np.ascontiguousarray(leading[:, :kept], np.float32))
+            possible = bound.vectors(rows) @ bound.vectors(columns).T + bound.slack >= threshold
+            cost = _PRODUCT * (bound.width + dim * kept * n / pairs) + float(possible.mean()) * (
+                _COSINE + _DIMENSION * dim
+            )
+            if cost < lowest_cost:
+                best, lowest_cost = bound, cost
     return best or whole_bound(dim, pairs)

@@ -1,36 +1,18 @@
-"""Search with FAISS (Douze et al. 2024), an optional package."""
+"""Indexes that FAISS (Douze et al. 2024) saved; FAISS is an optional package."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.kernels import NOTHING
-from paraphrastic.neighbours.matrix_search import BLOCK_NUMBERS, search
-from paraphrastic.neighbours.nearest import ROUNDING, Neighbours
-from paraphrastic.neighbours.parts import slices
-from paraphrastic.neighbours.vectors import Matrix, require_finite, single
+from paraphrastic.neighbours.nearest import Neighbours
+from paraphrastic.neighbours.vectors import Matrix
 
-# Number of rows to look at beyond those asked for.
-_SPARE = 20
 _OWN_NUMBERS = "its vectors have ids of their own instead of row numbers"
-
-
-def load_faiss(threads: int) -> Any:
-    """Import FAISS and set its number of threads."""
-    try:
-        # Imported here because the package is optional.
-        import faiss
-    except ImportError:
-        cause = "faiss is not installed; run pip install '.[faiss]' in the project's folder"
-        raise InputError(cause) from None
-    faiss.omp_set_num_threads(threads)
-    return faiss
 
 
 class FaissFile(Matrix):
@@ -44,7 +26,14 @@ class FaissFile(Matrix):
     """
 
     def __init__(self, path: str, threads: int) -> None:
-        self._faiss = faiss = load_faiss(threads)
+        try:
+            # Imported here because the package is optional.
+            import faiss
+        except ImportError:
+            cause = "faiss is not installed; run pip install '.[faiss]' in the project's folder"
+            raise InputError(cause) from None
+        self._faiss = faiss
+        faiss.omp_set_num_threads(threads)
         self.name = path
         try:
             with Path(path).open("rb"):
@@ -105,38 +94,3 @@ class FaissFile(Matrix):
         indices = np.where(wanted, rows, NOTHING).astype(np.int64)
         order = np.lexsort((indices, -cosines))
         return Neighbours(np.take_along_axis(indices, order, 1), np.take_along_axis(cosines, order, 1))
-
-
-def search_with_faiss(
-    matrix: Matrix | npt.NDArray[Any], queries: Float32, k: int, *, min_score: float | None, threads: int
-) -> Neighbours:
-    """Search an inexact index as it is, and anything else exactly, with FAISS's exact index of each block.
-
-    FAISS computes in single precision. For exact results, `search` goes over its candidates, which are more
-    rows than asked for, and over all rows of the block if rounding could hide a nearer one.
-    """
-    if isinstance(matrix, FaissFile) and not matrix.is_exact:
-        return matrix.search(queries, k, min_score)
-    faiss = load_faiss(threads)
-    n, dim = matrix.shape
-    neighbours = Neighbours.nothing(len(queries), min(k, n))
-    lowest = -np.inf if min_score is None else min_score - ROUNDING
-    bound = Bound(dim)
-    units = bound.vectors(queries)
-    for block in slices(n if len(queries) else 0, max(1, BLOCK_NUMBERS // max(1, dim))):
-        values, norms = single(matrix[block]), np.empty(block.stop - block.start)
-        index = faiss.IndexFlatIP(dim)
-        index.add(bound.vectors(values, norms))
-        require_finite(norms, getattr(matrix, "name", "vectors"), block.start)
-        scores, rows = index.search(units, min(len(values), k + _SPARE))
-        chosen = np.unique(rows)
-        nearest = search(values[chosen], queries, k, min_score=min_score, threads=threads)
-        indices = np.where(nearest.indices >= 0, chosen[nearest.indices], NOTHING)
-        bars = np.maximum(nearest.cosines[:, -1], lowest)
-        again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & queries.any(axis=1))
-        if len(again) and rows.shape[1] < len(values):
-            others = search(values, queries[again], k, min_score=min_score, threads=threads)
-            indices[again], nearest.cosines[again] = others.indices, others.cosines
-        indices[indices >= 0] += block.start
-        neighbours.add(Neighbours(indices, nearest.cosines))
-    return neighbours

@@ -12,8 +12,8 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.threads import Workers
-from paraphrastic.neighbours.bounds import Bound, bound_for_neighbours
-from paraphrastic.neighbours.kernels import NOTHING, Entries, merge, offer_block, offer_rows
+from paraphrastic.neighbours.bounds import Bound, whole_bound
+from paraphrastic.neighbours.kernels import NOTHING, Entries, merge, offer_block
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite
 
@@ -23,8 +23,6 @@ _PART_NUMBERS, PART_ROWS = 1 << 18, 1024
 PART_COLUMNS = 512
 # Number of columns that `nearest_neighbours` compares with all rows before it takes the next ones.
 PANEL = 16 * PART_COLUMNS
-# Up to this many columns are compared with rows directly, which is faster than multiplying blocks.
-FEW = 2
 # Rounding error of the cosine of equal vectors, with room to spare.
 ROUNDING = 1e-9
 
@@ -110,13 +108,6 @@ class Columns:
 
         def work(part: slice, index: int) -> None:
             norms, by_column = np.empty(part.stop - part.start), self._own[index]
-            if by_row is None and len(self._entries) <= FEW:
-                offer_rows(
-                    rows[part], norms, first + part.start, self._bound.slack, self._lowest, self._zeros,
-                    self._vectors, self._entries, self._norms, by_column.cosines, by_column.indices,
-                )  # fmt: skip
-                require_finite(norms, name, first + part.start)
-                return
             vectors = self._bound.vectors(rows[part], norms, self._units[index])
             require_finite(norms, name, first + part.start)
             bars = self._bars[index]
@@ -161,12 +152,12 @@ def nearest_neighbours(
         y: m finite vectors, at least one, [m, dim].
         k: number of neighbours.
         threads: number of threads; it does not change the result.
-        bound: rules out pairs; it does not change the result. If None, a sample decides which one is fast.
+        bound: rules out pairs; it does not change the result. If None, the number of pairs decides.
         progress: is called now and then with the share of the work that is done.
     """
     by_row = Neighbours.nothing(len(x), min(k, len(y)))
     by_column = Neighbours.nothing(len(y), min(k, len(x)))
-    bound = bound or bound_for_neighbours(x, y, k)
+    bound = bound or whole_bound(x.shape[1], float(len(x)) * len(y))
     with multiplying_workers(threads) as workers:
         for panel in slices(len(y), PANEL):
 

@@ -13,6 +13,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.tables import clean
 from paraphrastic.model.embed_files import read_sentences, text_output
 from paraphrastic.model.system import System
+from paraphrastic.neighbours.faiss_index import FaissFile
 from paraphrastic.neighbours.matrix_model import check_model, check_sentences
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
 from paraphrastic.neighbours.mine_files import OnProgress
@@ -43,13 +44,11 @@ class SearchOptions:
     Attributes:
         k: number of rows to find per query.
         min_score: rows with a lower score are left out.
-        with_faiss: whether to search with FAISS, which finds the same rows in a `.npy` file.
         threads: number of threads.
     """
 
     k: int = 10
     min_score: float | None = None
-    with_faiss: bool = False
     threads: int = 1
 
 
@@ -126,13 +125,13 @@ def _open_index(
 ) -> tuple[Matrix, Finder]:
     """Return the rows and the function that finds the nearest ones."""
     k, min_score, threads = options.k, options.min_score, options.threads
-    if options.with_faiss or path.endswith(".faiss"):
-        # Imported here because the package is optional.
-        from paraphrastic.neighbours.faiss_index import FaissFile, search_with_faiss
-
-        matrix = FaissFile(path, threads) if path.endswith(".faiss") else VectorFile(path)
-        return matrix, partial(search_with_faiss, matrix, k=k, min_score=min_score, threads=threads)
-    file = VectorFile(path)
+    if path.endswith(".faiss"):
+        index = FaissFile(path, threads)
+        if not index.is_exact:
+            return index, partial(index.search, k=k, min_score=min_score)
+        file: Matrix = index
+    else:
+        file = VectorFile(path)
     return file, partial(search, file, k=k, min_score=min_score, threads=threads, progress=progress)
 
 
