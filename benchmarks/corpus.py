@@ -35,7 +35,7 @@ from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.statistics import describe_corpus
-from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 

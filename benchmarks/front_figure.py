@@ -11,7 +11,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.report.figures.plotting import logarithmic, plain_axes, plot_panels, save_figure
-from paraphrastic_pipeline.report.tables import read_rows
+from paraphrastic_pipeline.report.shown_tables import read_rows
 
 Row = Mapping[str, str]
 

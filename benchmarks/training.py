@@ -47,13 +47,13 @@ from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, crea
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.selection import held_device
 from paraphrastic_pipeline.training.device.sparse_rows import MiniBatches
-from paraphrastic_pipeline.training.encoder import initial_encoder
+from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.history import Report
 from paraphrastic_pipeline.training.loop import Engine, TrainingRun
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives, precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
-from paraphrastic_pipeline.training.progress import Report
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.train import build_engine
 

@@ -22,7 +22,7 @@ from paraphrastic_pipeline.workflow.functions import module_of
 from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import Needs
-from paraphrastic_pipeline.workflow.results import Results, configs_below, sample_files
+from paraphrastic_pipeline.workflow.outputs import Results, configs_below, sample_files
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:

@@ -1,6 +1,6 @@
 """The evaluation of systems: models, trained and untrained, and other encoders."""
 
-from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.evaluation.tasks import TASKS
 
 
 rule initialise_model:

@@ -10,7 +10,7 @@ from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.models import Models
-from paraphrastic_pipeline.workflow.results import Results
+from paraphrastic_pipeline.workflow.outputs import Results
 
 SECTIONS = ("contamination", "evaluation", "filter_study", "language_choice", "studies")
 

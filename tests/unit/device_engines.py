@@ -11,7 +11,7 @@ from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
-from paraphrastic_pipeline.training.encoder import AveragedEmbeddings
+from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.sentences import Sentences
 

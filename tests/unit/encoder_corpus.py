@@ -12,7 +12,7 @@ from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.encoder import RecurrentEmbeddings
+from paraphrastic_pipeline.training.encoder_modules import RecurrentEmbeddings
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from paraphrastic_pipeline.corpus.groups import Drawing
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.sentence_groups import Drawing
 
 EVERY = 1_000_000
 

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 from paraphrastic_pipeline.evaluation.ledger import LEDGER_COLUMNS, Run, write_ledger
-from paraphrastic_pipeline.evaluation.tables import INTERVAL_COLUMNS
+from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
 
 ABOUT = {"paper": "A Paper", "table": "Table 2", "protocol": "by hand", "config": "", "model": ""}
 EN = {"config": "paper.yaml", "model": "en"}

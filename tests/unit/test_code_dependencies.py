@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from paraphrastic_pipeline.base.code_version import ROOT, modules_of
-from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, function_of, module_of
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"

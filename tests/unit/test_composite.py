@@ -20,7 +20,7 @@ from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.settings.check import complete_definition
-from paraphrastic_pipeline.training.encoder import initial_encoder
+from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.loop import TrainingRun
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 

@@ -19,7 +19,7 @@ from paraphrastic_pipeline.training.cooccurrence import (
     largest_eigenvectors,
     start_from_cooccurrences,
 )
-from paraphrastic_pipeline.training.encoder import initial_encoder
+from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 

@@ -16,7 +16,7 @@ from paraphrastic_pipeline.corpus import blocks, sampling
 from paraphrastic_pipeline.corpus.contamination import TestSentences, mark_contamination
 from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
 from paraphrastic_pipeline.corpus.normal_form import words_of
-from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 
 NEAR = {"ngram": 3, "min_similarity": 0.6}
 

@@ -19,7 +19,7 @@ from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 from paraphrastic_pipeline.report.first_screen import surprises
-from paraphrastic_pipeline.report.tables import read_table, words
+from paraphrastic_pipeline.report.shown_tables import read_table, words
 
 SELECTED = {
     "read": 100,

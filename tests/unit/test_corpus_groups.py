@@ -12,9 +12,9 @@ import pytest
 from group_files import EVERY, extract, groups_of, packed, written
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus.groups import _circle, drawn_pairs
+from paraphrastic_pipeline.corpus.sentence_groups import _circle, drawn_pairs
 from paraphrastic_pipeline.registry.datasets import members_error
-from paraphrastic_pipeline.registry.layouts import matching
+from paraphrastic_pipeline.registry.group_layouts import matching
 
 WMT = {
     "wmt-main/README.md": "no text",

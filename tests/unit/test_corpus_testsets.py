@@ -8,7 +8,7 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.normal_form import words_of
-from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 from paraphrastic_pipeline.evaluation.transfer_data import prepare_transfer
 
 

@@ -13,7 +13,7 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.formulas import adam, caught_up, hinge_and_factors
-from paraphrastic_pipeline.training.encoder import AveragedEmbeddings, initial_encoder
+from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, initial_encoder
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.pair_dataset import UnitTable
 from paraphrastic_pipeline.training.sentences import Sentences

@@ -14,7 +14,7 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.beginning import untrained_model
-from paraphrastic_pipeline.training.encoder import (
+from paraphrastic_pipeline.training.encoder_modules import (
     AveragedEmbeddings,
     TrainableEncoder,
     initial_encoder,

@@ -14,7 +14,7 @@ from training_runs import SETTINGS
 from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.encoder import AveragedEmbeddings, TrainableEncoder
+from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
 from paraphrastic_pipeline.training.loss import margin_loss

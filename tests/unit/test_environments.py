@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from paraphrastic_pipeline.base.code_version import ROOT as SOURCES
 from paraphrastic_pipeline.base.code_version import modules_of
-from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, module_of
 
 ROOT = SOURCES.parent

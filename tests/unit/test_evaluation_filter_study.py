@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.evaluation.studies import FILTER_STUDY_COLUMNS, tabulate_filter_study
+from paraphrastic_pipeline.evaluation.study_tables import FILTER_STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic_pipeline.report.figures.studies import plot_filter_study
 from paraphrastic_pipeline.report.render import render_table
 

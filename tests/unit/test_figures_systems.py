@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.evaluation.tables import INTERVAL_COLUMNS
+from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
 from paraphrastic_pipeline.report.figures.systems import plot_systems
 
 

@@ -30,13 +30,13 @@ from paraphrastic.neighbours.search_files import Index, SearchOptions, search_fi
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
-from paraphrastic_pipeline.corpus.groups import Drawing
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
-from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.sentence_groups import Drawing
+from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 from paraphrastic_pipeline.registry.datasets import KINDS
 from paraphrastic_pipeline.training.vocabulary import train_sentencepiece
 

@@ -10,8 +10,8 @@ from ledgers import ABOUT, EN, intervals, ledger, write
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.measurement import correlations
 from paraphrastic_pipeline.evaluation.results import write_result
-from paraphrastic_pipeline.evaluation.studies import tabulate_differences
-from paraphrastic_pipeline.evaluation.tasks import CAPTION_DATASETS
+from paraphrastic_pipeline.evaluation.study_tables import tabulate_differences
+from paraphrastic_pipeline.evaluation.testset_names import CAPTION_DATASETS
 
 STUDY = {"study": "megabatch", "setting": "sweep.megabatch 20", "system": "Word Avg.",
          "development": "84.0", "sts": "", "sts_datasets": "70.0"}  # fmt: skip

@@ -15,7 +15,7 @@ from paraphrastic_pipeline.workflow.corpora import languages_of, one_of
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
-    code = "import sys; from paraphrastic_pipeline.workflow import hooks, resources, results"
+    code = "import sys; from paraphrastic_pipeline.workflow import hooks, resources, outputs"
     shown = subprocess.run(
         [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )

@@ -7,10 +7,10 @@ from catalogue import of, results
 from configurations import load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.evaluation.layouts import LAYOUTS, TASKS
 from paraphrastic_pipeline.evaluation.ledger import Run
+from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, TASKS
 from paraphrastic_pipeline.report.contents import CAPTIONS, CHAPTERS
-from paraphrastic_pipeline.workflow.results import configs_below
+from paraphrastic_pipeline.workflow.outputs import configs_below
 
 
 def test_systems_are_models_before_and_after_training_and_other_peoples() -> None:

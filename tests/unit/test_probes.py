@@ -12,7 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.probes import COLUMNS, evaluate_probes, prepare_probes
 from paraphrastic_pipeline.evaluation.results import Evaluation
-from paraphrastic_pipeline.evaluation.tasks import PROBES
+from paraphrastic_pipeline.evaluation.testset_names import PROBES
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 
 OFFICIAL = ROOT / "config/published/probes_digests.json"

@@ -22,7 +22,7 @@ from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic_pipeline.report.figures.training import _without_rests, plot_training
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
-from paraphrastic_pipeline.training import progress
+from paraphrastic_pipeline.training import history as history_module
 from paraphrastic_pipeline.training.checkpoint import Progress
 from paraphrastic_pipeline.training.loop import TrainingRun
 from paraphrastic_pipeline.training.train import Development
@@ -226,9 +226,9 @@ def test_there_is_a_bar_on_a_terminal_only(
     terminal: bool,
 ) -> None:
     stream = Terminal(terminal=terminal)
-    plain = progress.tqdm
+    plain = history_module.tqdm
     monkeypatch.setattr(
-        progress, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80)
+        history_module, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80)
     )
     train_model(data, tmp_path / "model", SETTINGS)
     if terminal:
@@ -316,7 +316,9 @@ def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     read = Progress(line_loss=1.0, line_pairs=1)
-    lines = progress.Report(tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="", tensorboard=None)
+    lines = history_module.Report(
+        tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="", tensorboard=None
+    )
     lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
     with pytest.raises(InputError, match="/dev/full: cannot be written: no space left on the disk"):
         lines.line(read, megabatch=1, scored=False)

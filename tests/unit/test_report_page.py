@@ -15,8 +15,8 @@ from paraphrastic.cli import main
 from paraphrastic_pipeline.report.contents import CHAPTERS
 from paraphrastic_pipeline.report.page import embed_svg, write_report
 from paraphrastic_pipeline.report.provenance import write_provenance
+from paraphrastic_pipeline.report.shown_tables import read_table
 from paraphrastic_pipeline.report.summary import read_headline, read_ledger
-from paraphrastic_pipeline.report.tables import read_table
 
 EVIL = """<script>alert("1")</script> & 'P-SP' <b>"""
 STS = ["system", "source", "data", "2012", "avg"]

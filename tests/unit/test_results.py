@@ -26,7 +26,7 @@ from paraphrastic_pipeline.evaluation.measurement import (
     williams,
 )
 from paraphrastic_pipeline.evaluation.results import Result, samples_of, write_result
-from paraphrastic_pipeline.evaluation.tables import EvaluatedSystem, gathered
+from paraphrastic_pipeline.evaluation.system_tables import EvaluatedSystem, gathered
 
 ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
 

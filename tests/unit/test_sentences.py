@@ -8,7 +8,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.systems.open import open_system
-from paraphrastic_pipeline.evaluation.sentences import gather_sentences
+from paraphrastic_pipeline.evaluation.listed_sentences import gather_sentences
 
 
 def write(path: Path, **columns: list) -> Path:

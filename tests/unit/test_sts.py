@@ -21,8 +21,8 @@ from paraphrastic_pipeline.evaluation.development import development_score
 from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.evaluation.tables import system_name, tabulate_systems
-from paraphrastic_pipeline.evaluation.tasks import DATASETS
+from paraphrastic_pipeline.evaluation.system_tables import system_name, tabulate_systems
+from paraphrastic_pipeline.evaluation.testset_names import DATASETS
 from paraphrastic_pipeline.evaluation.testsets import content_digest
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.evaluation import networks, sts
 from paraphrastic_pipeline.evaluation.networks import Schedule
 from paraphrastic_pipeline.evaluation.results import Evaluation
-from paraphrastic_pipeline.evaluation.tables import tabulate_systems
+from paraphrastic_pipeline.evaluation.system_tables import tabulate_systems
 from paraphrastic_pipeline.evaluation.testsets import content_digest
 
 ROWS = {"train": 300, "dev": 80, "test": 100}

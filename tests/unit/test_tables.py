@@ -11,7 +11,7 @@ import pytest
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.measurement import correlations, share
 from paraphrastic_pipeline.evaluation.results import write_result
-from paraphrastic_pipeline.evaluation.tables import INTERVAL_COLUMNS, tabulate_systems
+from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS, tabulate_systems
 from paraphrastic_pipeline.report.render import render_table
 
 TRACKS = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "es": ["es-es", "es-en", "en-en"]}

@@ -11,7 +11,7 @@ from paraphrastic.base.lines import UnreadableRows
 from paraphrastic.base.tables import read_csv, read_csv_with_header, read_tsv, tsv_line, write_csv, write_tsv
 from paraphrastic_pipeline.report.inspection import dropped_examples
 from paraphrastic_pipeline.report.render import render_table
-from paraphrastic_pipeline.report.tables import read_table
+from paraphrastic_pipeline.report.shown_tables import read_table
 
 FORMULAS = [
     "=1+1",

@@ -23,7 +23,7 @@ from paraphrastic_pipeline.base.hdf5 import seal
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training import beginning, train
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
-from paraphrastic_pipeline.training.encoder import AveragedEmbeddings
+from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings
 from paraphrastic_pipeline.training.loop import TrainingRun, megabatch_size, megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 

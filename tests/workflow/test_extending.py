@@ -90,7 +90,7 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
     task, function = examples("A task")
     configure(pipeline)
     edit(
-        pipeline / "src/paraphrastic_pipeline/evaluation/layouts.py",
+        pipeline / "src/paraphrastic_pipeline/evaluation/tasks.py",
         "}\nLAYOUTS = {",
         f"{task}}}\nLAYOUTS = {{",
     )

@@ -153,7 +153,12 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
     ("file", "old", "new", "expected"),
     [
         ("training/loop.py", '"""The training loop', '"""A training loop', set()),
-        ("evaluation/tables.py", "one model per language", "a model per language", {"tabulate_systems"}),
+        (
+            "evaluation/system_tables.py",
+            "one model per language",
+            "a model per language",
+            {"tabulate_systems"},
+        ),
         ("corpus/filters.py", "\nTOKENS = ", "\nEXTRA = 1\nTOKENS = ", {"select_pairs"}),
     ],
 )
@@ -174,7 +179,7 @@ def test_code_is_run_again_when_it_changes_and_not_when_its_docstring_does(
         ("report/figures/funnel.py", "plot_funnel", {"Plot funnel"}),
         ("evaluation/bitext.py", "evaluate_tatoeba", {"Evaluate . on tatoeba", "Tabulate tatoeba"}),
         (
-            "evaluation/studies.py",
+            "evaluation/study_tables.py",
             "tabulate_studies",
             {
                 *("Tabulate studies", "Tabulate filter_study", "Plot filter_study"),

@@ -17,7 +17,7 @@ import pytest
 from pipelines import MakeOnce, copy_pipeline, environment
 
 from paraphrastic_pipeline.corpus.database import resources_of
-from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, function_of, paths
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"

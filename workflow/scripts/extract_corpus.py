@@ -5,8 +5,8 @@ Inputs: downloads (or local files). Outputs: pairs, unreadable (rows that were l
 
 from adapter import step
 from paraphrastic_pipeline.corpus.database import resources_of
-from paraphrastic_pipeline.corpus.groups import Drawing
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.sentence_groups import Drawing
 
 with step(snakemake):
     files = zip(snakemake.input.downloads, snakemake.params.files, strict=True)

@@ -4,7 +4,7 @@ Input: testsets. Output: sentences.
 """
 
 from adapter import step
-from paraphrastic_pipeline.evaluation.sentences import gather_sentences
+from paraphrastic_pipeline.evaluation.listed_sentences import gather_sentences
 
 with step(snakemake):
     gather_sentences(snakemake.input.testsets, snakemake.output.sentences)

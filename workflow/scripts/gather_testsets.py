@@ -6,7 +6,7 @@ Input: testsets. Output: sentences.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 
 with step(snakemake):
     files = zip(snakemake.input.get("testsets", []), snakemake.params.files, strict=True)

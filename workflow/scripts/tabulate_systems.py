@@ -6,7 +6,7 @@ Inputs: results, samples (beside them), published (none or one). Outputs: table,
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.evaluation.tables import tabulate_systems
+from paraphrastic_pipeline.evaluation.system_tables import tabulate_systems
 
 with step(snakemake):
     tabulate_systems(

@@ -11,10 +11,16 @@ from typing import Any, BinaryIO
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES, open_stream
 from paraphrastic.base.errors import InputError, cut
 from paraphrastic.base.lines import UnreadableRows, aligned_lines
+from paraphrastic_pipeline.corpus.pair_tables import (
+    RowError,
+    json_records,
+    parse_rows,
+    readable_text,
+    with_nested,
+)
 from paraphrastic_pipeline.corpus.quoted_tables import table_rows
-from paraphrastic_pipeline.corpus.tables import RowError, json_records, parse_rows, readable_text, with_nested
 from paraphrastic_pipeline.registry.archive import member_names, open_members
-from paraphrastic_pipeline.registry.layouts import GroupLayout, matching
+from paraphrastic_pipeline.registry.group_layouts import GroupLayout, matching
 
 # What tells groups apart, and the sentences of a line or a row.
 GroupRow = tuple[tuple[str, ...], list[str]]

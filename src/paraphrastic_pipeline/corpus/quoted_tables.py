@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import Undecodable, UnreadableRows, read_lines
-from paraphrastic_pipeline.corpus.tables import check_columns
+from paraphrastic_pipeline.corpus.pair_tables import check_columns
 
 # No sentence is as long; a quote that is never closed must not swallow the rest of a file.
 _MAX_CELL, _MAX_LINES = 1 << 20, 1000

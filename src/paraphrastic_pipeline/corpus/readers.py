@@ -15,9 +15,8 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
 from paraphrastic_pipeline.corpus.group_files import GroupRow, group_rows
-from paraphrastic_pipeline.corpus.groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, warn
-from paraphrastic_pipeline.corpus.tables import (
+from paraphrastic_pipeline.corpus.pair_tables import (
     PairRows,
     finite_score,
     jsonl_rows,
@@ -26,9 +25,10 @@ from paraphrastic_pipeline.corpus.tables import (
     split_cells,
     tsv_rows,
 )
+from paraphrastic_pipeline.corpus.sentence_groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.archive import open_members
-from paraphrastic_pipeline.registry.layouts import group_layout
+from paraphrastic_pipeline.registry.group_layouts import group_layout
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from paraphrastic.model.folder import open_files
 from paraphrastic.quality.correlation import pearson
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
-from paraphrastic_pipeline.evaluation.tasks import DEVELOPMENT, YEARS
+from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT, YEARS
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.settings.sections.configuration import Measure
 from paraphrastic_pipeline.training.train import Development

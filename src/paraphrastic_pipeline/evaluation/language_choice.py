@@ -18,7 +18,7 @@ from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.quality.correlation import spearman
 from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_spearman
 from paraphrastic_pipeline.evaluation.percentages import percent
-from paraphrastic_pipeline.evaluation.tables import sts_cells
+from paraphrastic_pipeline.evaluation.system_tables import sts_cells
 from paraphrastic_pipeline.evaluation.uriel import DISTANCES, distances_to_english
 
 log = logging.getLogger(__name__)

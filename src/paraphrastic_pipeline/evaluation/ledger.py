@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraphrastic.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.layouts import LAYOUTS
 from paraphrastic_pipeline.evaluation.ledger_figures import (
     KEYS,
     Figures,
@@ -16,6 +15,7 @@ from paraphrastic_pipeline.evaluation.ledger_figures import (
     read_intervals,
     row_key,
 )
+from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 
 log = logging.getLogger(__name__)
 

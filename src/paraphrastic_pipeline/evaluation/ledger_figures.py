@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from paraphrastic.base.tables import read_csv
-from paraphrastic_pipeline.evaluation.layouts import LAYOUTS
-from paraphrastic_pipeline.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
+from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
+from paraphrastic_pipeline.evaluation.testset_names import CAPTION_DATASETS, STS_DATASETS
 
 # BUCC's published figures (Schwenk 2018) are scored by the cosine, so they are compared with that scoring.
 _SCORING = " (cosine)"

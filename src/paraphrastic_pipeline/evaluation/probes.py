@@ -10,7 +10,7 @@ from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
 from paraphrastic_pipeline.evaluation.measurement import share
 from paraphrastic_pipeline.evaluation.results import Evaluation
-from paraphrastic_pipeline.evaluation.tasks import PROBES
+from paraphrastic_pipeline.evaluation.testset_names import PROBES
 from paraphrastic_pipeline.evaluation.testsets import read_testsets, table_digest
 
 COLUMNS = ("kind", "sentence", "sentence_same", "sentence_different")

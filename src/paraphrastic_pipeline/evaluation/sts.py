@@ -13,7 +13,7 @@ from paraphrastic.model.encoder import cosines
 from paraphrastic.quality.correlation import MIN_PAIRS
 from paraphrastic_pipeline.evaluation.measurement import Measurement, correlations, mean_of
 from paraphrastic_pipeline.evaluation.results import Evaluation
-from paraphrastic_pipeline.evaluation.tasks import (
+from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
     CAPTION_GENRE,

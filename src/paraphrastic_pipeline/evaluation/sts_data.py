@@ -9,7 +9,7 @@ import polars as pl
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
-from paraphrastic_pipeline.evaluation.tasks import (
+from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
     DATASETS,

@@ -1,50 +1,346 @@
-"""Names of the test sets in their archives and in the tables."""
+"""The tasks that systems are evaluated on: which systems they suit, what they cost, and their tables.
 
-from dataclasses import dataclass
+`TASKS` is the one place in the library that names a task. To add one, add it here, and write the function
+that evaluates a system. The rules, the page, the ledger and the plan take everything from here.
+"""
 
-# The datasets of each year, under their names in SentEval's archive.
-DATASETS = {
-    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
-    "2013": ("FNWN", "headlines", "OnWN", "SMT"),
-    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
-    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
-    "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
-}
-YEARS = tuple(DATASETS)
-STS_DATASETS = sum(map(len, DATASETS.values()))
-# The sentences of 2013's SMT need a licence, and most archives come without them.
-LICENSED = ("2013", "SMT")
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log10
+from typing import Any, Literal, NamedTuple
+
+from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, PROBES, TRACKS, YEARS
+
+# The track of translation quality, which has a table of its own.
+TRANSLATION_QUALITY = "es-en-4b"
+
+
+class Line(NamedTuple):
+    """One row of a result: measurement names by column, other cells, and a suffix of the system's name."""
+
+    columns: Mapping[str, str]
+    fields: Mapping[str, str] = {}
+    suffix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
-    """A track of STS 2017: the name of its file, and the languages of the two sentences in it."""
+class Layout:
+    """A table of systems.
 
-    file: str
-    languages: tuple[str, str]
+    Attributes:
+        title: the heading above the table in the page of results.
+        caption: which statistic the table shows, and on which data.
+        columns: names of measurements by column.
+        fields: other columns, between `data` and the figures. If `pair` is one of them, a result has a row
+            for each pair of languages, which is appended to the names of its measurements.
+        scored: whether there is a row for each pair and scoring, which is appended, too.
+        prefix: if not empty, there is a column for each measurement named `{prefix} {column}`, where the
+            column has no hyphen, and `avg`, the mean of a row's figures.
+        digits: decimal places.
+        published_scale: factors by column that convert published figures to the table's unit.
+        lower_is_better: whether the figures count errors.
+        needs: the part of the task that a system must be evaluated on to have a row; if empty, any part.
+        task: the task whose results the table shows; filled in by `LAYOUTS`.
+    """
+
+    title: str
+    caption: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    fields: tuple[str, ...] = ()
+    scored: bool = False
+    prefix: str = ""
+    digits: int = 1
+    published_scale: Mapping[str, float] = field(default_factory=dict)
+    lower_is_better: bool = False
+    needs: str = ""
+    task: str = ""
+
+    def lines(self, content: Mapping[str, Any]) -> list[Line]:
+        """The rows of a result, from the content of its JSON file."""
+        if self.prefix:
+            return [Line({name: f"{self.prefix} {name}" for name in self._names([content])})]
+        if "pair" not in self.fields:
+            return [Line(self.columns)]
+        if not self.scored:
+            return [
+                Line(
+                    {column: f"{name} {pair}" for column, name in self.columns.items()},
+                    {"pair": pair, "n": str(about["n"])},
+                )
+                for pair, about in content["pairs"].items()
+            ]
+        return [
+            Line(
+                {column: f"{name} {pair} {scoring}" for column, name in self.columns.items()},
+                {"pair": pair, "threshold": f"{figures['threshold']:.4f}"},
+                f" ({scoring})",
+            )
+            for pair, scorings in content["pairs"].items()
+            for scoring, figures in scorings.items()
+        ]
+
+    def header(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
+        """All columns of figures, from the contents of all results."""
+        return [*self._names(contents), "avg"] if self.prefix else list(self.columns)
+
+    def _names(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
+        split = [name.split(" ") for content in contents for name in content["measurements"]]
+        return sorted({words[1] for words in split if words[0] == self.prefix and "-" not in words[1]})
+
+    def published(self, column: str, printed: str) -> str:
+        """A published figure in the table's unit, as precise as the paper prints it."""
+        if not printed or column not in self.published_scale:
+            return printed
+        scale = self.published_scale[column]
+        digits = len(printed.partition(".")[2]) - round(log10(scale))
+        return f"{scale * float(printed):.{max(0, digits)}f}"
 
 
-# Track 4b is about translation quality; the papers leave it out.
-TRACKS = {
-    "ar-ar": Track("track1.ar-ar", ("ar", "ar")),
-    "ar-en": Track("track2.ar-en", ("en", "ar")),
-    "es-es": Track("track3.es-es", ("es", "es")),
-    "es-en": Track("track4a.es-en", ("es", "en")),
-    "es-en-4b": Track("track4b.es-en", ("en", "es")),
-    "en-en": Track("track5.en-en", ("en", "en")),
-    "tr-en": Track("track6.tr-en", ("en", "tr")),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A task that systems are evaluated on.
+
+    Attributes:
+        tables: the tables of its results, by name.
+        function: what evaluates a system, as `module:function`; see `workflow.functions`. It takes an
+            `Evaluation` and the `testsets`, a list of them if there is one per part. If the task has `gold`
+            or `parts`, it also takes these, under the name of their kind.
+        settings: its other arguments.
+        memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
+        seconds: usual time of an evaluation on one core. `workflow/need.py` says how both were measured.
+        testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
+        gold: path of what is to be found in the test sets, if they do not have it.
+        languages: languages that a system must know.
+        related: whether a system named in `evaluation.only` may know a related language instead.
+        parts: the kind of parts that a task in several languages has. A system is evaluated on those in its
+            languages. They are the `tracks` of STS 2017, or the `languages` or `pairs` of the data set in
+            section `evaluation.TASK`; the key of the same name in that section can choose some of them.
+        of_models: whether only our models are evaluated, each on its own data, which `{model}` in `testsets`
+            stands for.
+    """
+
+    tables: Mapping[str, Layout]
+    function: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    memory_mb: float
+    seconds: float
+    testsets: str
+    gold: str = ""
+    languages: tuple[str, ...] = ("en",)
+    related: bool = False
+    parts: Literal["", "tracks", "languages", "pairs"] = ""
+    of_models: bool = False
+
+
+def _correlations(
+    name: str,
+    title: str,
+    columns: Mapping[str, str],
+    *captions: str,
+    fields: tuple[str, ...] = ("dim",),
+) -> dict[str, Layout]:
+    """A table of Pearson's r and one of Spearman's ρ, with a column per data set; one caption, or two."""
+    return {
+        f"{name}{end}": Layout(
+            title.partition(",")[0] + more if more else title,
+            f"{statistic} × 100 {caption}",
+            {column: f"{kind} {data}" for column, data in columns.items()},
+            fields,
+        )
+        for end, more, statistic, kind, caption in (
+            ("", "", "Pearson's r", "pearson", captions[0]),
+            ("_spearman", ", ranks", "Spearman's ρ", "spearman", captions[-1]),
+        )
+    }
+
+
+_PARTS = {
+    f"{part}{column}": f"{BENCHMARK}/{part.replace('_', ' ')}{genre}"
+    for part in ("dev", "test", "test_trained")
+    for column, genre in {"": "", "_captions": " captions", "_no_captions": " others"}.items()
+}
+_SENTEVAL = {
+    **{name: f"accuracy {name}" for name in ("MR", "CR", "SUBJ", "MPQA")},
+    "SST": "accuracy SST-2",
+    "TREC": "accuracy TREC",
+    "MRPC": "accuracy MRPC",
+    "MRPC-F1": "f1 MRPC",
+    "SICK-R": "pearson SICK-R",
+    "SICK-E": "accuracy SICK-E",
+}
+_POLISH = {
+    "avg": "avg",
+    **{name: f"accuracy {name}" for name in ("PPC", "CR-H", "CR-M", "CDSC-E", "SICK-E")},
+    **{name: f"spearman {name}" for name in ("CDSC-R", "SICK-R")},
+    "8TAGS": "accuracy 8TAGS",
 }
 
-# In the prepared test sets, STS Benchmark is one more year; genres are named as in its files.
-BENCHMARK = "stsb"
-BENCHMARK_PARTS = ("train", "dev", "test")
-CAPTION_GENRE = "main-captions"
-
-# The track on which models are chosen.
-DEVELOPMENT = "en-en"
-
-# What differs between the sentences of a probe; see `evaluation.probes`.
-PROBES = ("negation", "numbers", "names", "roles", "short", "typos", "case")
-
-# Datasets of image and video captions in STS 2012–2016 (Wieting and Gimpel 2018, Table 11).
-CAPTION_DATASETS = ("2012/MSRvid", "2014/images", "2015/images")
+# The order of the tables on the page.
+TASKS = {
+    "held_out": Task(
+        tables={
+            "held_out": Layout(
+                "Held-out pairs",
+                "Share × 100 of held-out sentences whose nearest sentence on the other side is their "
+                "partner, from the first language to the second (forward) and back; in the last two "
+                "columns, partners are hidden among 10,000 sentences of the training data",
+                {
+                    "forward": "forward",
+                    "backward": "backward",
+                    "forward hidden": "forward hidden",
+                    "backward hidden": "backward hidden",
+                },
+                ("pair", "n"),
+            )
+        },
+        function="evaluation.held_out:evaluate_held_out",
+        memory_mb=500,
+        seconds=4,
+        testsets="results/held_out/{model}.parquet",
+        languages=(),
+        of_models=True,
+    ),
+    "sts": Task(
+        tables=_correlations(
+            "sts",
+            "English STS 2012–2016",
+            {name: name for name in (*YEARS, "avg")},
+            "on STS 2012–2016: mean over the datasets of a year, then over the years",
+            "on STS 2012–2016: over the concatenated datasets of each year, without SMT of 2013",
+            fields=(),
+        ),
+        function="evaluation.sts:evaluate_sts",
+        memory_mb=680,
+        seconds=1.8,
+        testsets="results/testsets/sts.parquet",
+    ),
+    "xling_sts": Task(
+        tables={
+            **_correlations(
+                "xling_sts",
+                "STS 2017, in and across languages",
+                {track: f"2017/{track}" for track in TRACKS if track != TRANSLATION_QUALITY},
+                "on the tracks of STS 2017",
+            ),
+            "xling_sts_4b": Layout(
+                "STS 2017, quality of translations",
+                "Pearson's r and Spearman's ρ × 100 on track 4b of STS 2017, which rates the quality of "
+                "translations between Spanish and English",
+                {name: f"{name} 2017/{TRANSLATION_QUALITY}" for name in ("pearson", "spearman")},
+                ("dim",),
+                needs=TRANSLATION_QUALITY,
+            ),
+        },
+        function="evaluation.sts:evaluate_sts",
+        settings={"task": "xling_sts"},
+        memory_mb=500,
+        seconds=0.9,
+        testsets="results/testsets/sts.parquet",
+        parts="tracks",
+    ),
+    "stsb": Task(
+        tables=_correlations(
+            "stsb",
+            "STS Benchmark",
+            _PARTS,
+            "on STS Benchmark: all pairs, captions only, and without captions",
+        ),
+        function="evaluation.sts:evaluate_sts",
+        settings={"task": "stsb"},
+        memory_mb=590,
+        seconds=25,
+        testsets="results/testsets/sts.parquet",
+    ),
+    "probes": Task(
+        tables={
+            "probes": Layout(
+                "Probes",
+                "Share of sentences × 100 that are nearer to one of the same meaning than to one of another "
+                "meaning: its negation, another number or name, or swapped roles; for short queries, typing "
+                "errors and upper case, another word. Equal vectors count as wrong",
+                {kind: f"right {kind}" for kind in PROBES},
+                ("dim",),
+            )
+        },
+        function="evaluation.probes:evaluate_probes",
+        memory_mb=400,
+        seconds=0.5,
+        testsets="results/testsets/probes.parquet",
+    ),
+    "tatoeba": Task(
+        tables={
+            "tatoeba": Layout(
+                "Tatoeba",
+                "Error rate × 100 on Tatoeba: sentences whose nearest English neighbour is not their "
+                "translation",
+                prefix="error",
+                lower_is_better=True,
+            )
+        },
+        function="evaluation.bitext:evaluate_tatoeba",
+        memory_mb=580,
+        seconds=0.8,
+        testsets="results/testsets/tatoeba/{part}.parquet",
+        parts="languages",
+    ),
+    "bucc": Task(
+        tables={
+            "bucc": Layout(
+                "BUCC 2018",
+                "Precision, recall and F1 × 100 of the translations mined from BUCC 2018's sentences, at the "
+                "threshold with the highest F1",
+                {name: name for name in ("precision", "recall", "f1", "threshold")},
+                ("pair",),
+                scored=True,
+            )
+        },
+        function="evaluation.bitext:evaluate_bucc",
+        # A fixed cost; `resources.bucc_need` adds the cost of the sentences.
+        memory_mb=690,
+        seconds=4,
+        testsets="results/testsets/bucc/{part}.parquet",
+        gold="results/testsets/bucc/{part}.gold.parquet",
+        parts="pairs",
+    ),
+    "senteval": Task(
+        tables={
+            "senteval": Layout(
+                "SentEval",
+                "SentEval's tasks, solved by a logistic regression on fixed vectors: accuracy × 100, for "
+                "MRPC also F1 × 100, and for SICK-R Pearson's r × 100",
+                _SENTEVAL,
+                ("dim",),
+                # The papers print r itself, but accuracies in per cent.
+                published_scale={"SICK-R": 100.0},
+            )
+        },
+        function="evaluation.transfer:evaluate_transfer",
+        settings={"suite": "senteval"},
+        memory_mb=1070,
+        seconds=60,
+        testsets="results/testsets/senteval.parquet",
+        related=True,
+    ),
+    "polish": Task(
+        tables={
+            "polish": Layout(
+                "Polish tasks",
+                "Polish tasks, solved by a network with one hidden layer on fixed vectors: accuracy × 100, "
+                "and for CDSC-R and SICK-R Spearman's ρ × 100",
+                _POLISH,
+                ("dim",),
+                digits=2,
+            )
+        },
+        function="evaluation.transfer:evaluate_transfer",
+        settings={"suite": "polish"},
+        memory_mb=670,
+        seconds=200,
+        testsets="results/testsets/polish.parquet",
+        languages=("pl",),
+        related=True,
+    ),
+}
+LAYOUTS = {
+    table: replace(layout, task=name) for name, task in TASKS.items() for table, layout in task.tables.items()
+}

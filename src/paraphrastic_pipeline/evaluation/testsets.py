@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from paraphrastic_pipeline.corpus.blocks import read_table
-from paraphrastic_pipeline.evaluation.tasks import LICENSED
+from paraphrastic_pipeline.evaluation.testset_names import LICENSED
 
 
 def read_testsets(path: Path) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from paraphrastic.base.addresses import secret_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import is_count
-from paraphrastic_pipeline.registry.layouts import LayoutError, group_layout
+from paraphrastic_pipeline.registry.group_layouts import LayoutError, group_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ KINDS = {
     "paranmt": Kind((1,), is_corpus=True, members="lines", scores=_SCORES[:1]),
     # Several files of one language, aligned by line, whose lines are paraphrases.
     "captions": Kind((1,), is_corpus=True, grouped=True),
-    # Sentences of one language in groups that mean the same; see `registry.layouts`.
+    # Sentences of one language in groups that mean the same; see `registry.group_layouts`.
     "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
-    # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.tables`.
+    # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.pair_tables`.
     "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv",), members="columns", scores=_SCORES),
     # One JSON object per line, with keys named after the languages or in `members`.
     "jsonl": Kind((1, 2), is_corpus=True, endings=(".jsonl", ".ndjson"), members="columns", scores=_SCORES),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paraphrastic_pipeline.evaluation.layouts import LAYOUTS
+from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic_pipeline.corpus.losses import losses
+from paraphrastic_pipeline.report.shown_tables import read_rows, readable, words
 from paraphrastic_pipeline.report.summary import Headline, Ledger
-from paraphrastic_pipeline.report.tables import read_rows, readable, words
 
 # A share of contaminated pairs above which a reader is told, in %.
 _CONTAMINATED = 1.0

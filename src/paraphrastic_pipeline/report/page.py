@@ -20,6 +20,7 @@ from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
 from paraphrastic_pipeline.report.provenance import read_provenance
+from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
 from paraphrastic_pipeline.report.summary import (
     Headline,
     Ledger,
@@ -29,7 +30,6 @@ from paraphrastic_pipeline.report.summary import (
     read_pairs,
     read_speeds,
 )
-from paraphrastic_pipeline.report.tables import Table, read_table, words
 
 LEDGER = "ledger"
 _FOLDER = Path(__file__).parent

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.report.tables import read_rows, readable
+from paraphrastic_pipeline.report.shown_tables import read_rows, readable
 
 VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
 # Verdicts on figures that nothing of ours stands beside.

@@ -38,7 +38,7 @@ from paraphrastic_pipeline.settings.sections.corpora import Mined
 from paraphrastic_pipeline.settings.sections.encoder import Part
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.studies import Study
-from paraphrastic_pipeline.settings.studies import add_models, shared_models
+from paraphrastic_pipeline.settings.study_models import add_models, shared_models
 from paraphrastic_pipeline.settings.validation import semantic_errors
 
 # The default configuration in a checkout of the pipeline.

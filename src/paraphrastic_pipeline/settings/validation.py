@@ -45,7 +45,7 @@ from paraphrastic_pipeline.settings.sections.selection import (
     Rank,
     Span,
 )
-from paraphrastic_pipeline.settings.systems import name_errors, published_errors, system_errors
+from paraphrastic_pipeline.settings.system_kinds import name_errors, published_errors, system_errors
 
 # Scores by which a filter study can rank pairs.
 MEASURES = get_args(Measure)

@@ -15,7 +15,7 @@ from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.sentencepiece_models import load_sentencepiece
 from paraphrastic_pipeline.settings.declared import built
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.training.encoder import (
+from paraphrastic_pipeline.training.encoder_modules import (
     initial_encoder,
     scale_by_frequency,
     scale_unseen,

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.threads import in_blocks, in_order
 from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
-from paraphrastic_pipeline.training.encoder import AveragedEmbeddings, TrainableEncoder
+from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
 

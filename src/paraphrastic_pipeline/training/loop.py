@@ -20,9 +20,9 @@ from paraphrastic_pipeline.training.checkpoint import Checkpoints, Progress
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.history import Report
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.progress import Report
 from paraphrastic_pipeline.training.sentences import Sentences
 
 log = logging.getLogger(__name__)

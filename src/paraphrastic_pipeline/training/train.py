@@ -31,12 +31,12 @@ from paraphrastic_pipeline.training.beginning import Begin, TrainingInputs, begi
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.selection import held_device
-from paraphrastic_pipeline.training.encoder import SEEDS
+from paraphrastic_pipeline.training.encoder_modules import SEEDS
 from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.history import HISTORY, Report
 from paraphrastic_pipeline.training.loop import Engine, TrainingRun, Weights, megabatch_size
 from paraphrastic_pipeline.training.negative_mining import precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.progress import HISTORY, Report
 
 if TYPE_CHECKING:
     from paraphrastic_pipeline.training.coarser import CoarserPairs
@@ -88,7 +88,7 @@ def train_model(
     development: Development | None = None,
     watching: Watching = Watching(),
 ) -> None:
-    """Train a model and write its folder to `output`, with the history of the run (`training.progress`).
+    """Train a model and write its folder to `output`, with the history of the run (`training.history`).
 
     A run that was killed resumes from its last checkpoint if it is started again with the same data and
     settings. It ends with the same parameters as one that was never interrupted. GPUs and CPUs round

@@ -1,6 +1,6 @@
 """Systems and the tasks that they are evaluated on, for the rules of the pipeline.
 
-`evaluation.layouts.TASKS` defines the tasks. As in `corpora`, a method that takes `wildcards` serves a rule
+`evaluation.tasks.TASKS` defines the tasks. As in `corpora`, a method that takes `wildcards` serves a rule
 as an input or params function.
 """
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.evaluation.layouts import TASKS
-from paraphrastic_pipeline.evaluation.tasks import TRACKS
+from paraphrastic_pipeline.evaluation.tasks import TASKS
+from paraphrastic_pipeline.evaluation.testset_names import TRACKS
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import System
-from paraphrastic_pipeline.settings.systems import SYSTEM_KINDS
+from paraphrastic_pipeline.settings.system_kinds import SYSTEM_KINDS
 from paraphrastic_pipeline.workflow.corpora import Wildcards, folder_files, languages_of
 from paraphrastic_pipeline.workflow.models import Models
 

@@ -1,7 +1,7 @@
 """The functions behind the rules that make tables, figures, results of tasks and test sets.
 
 Such a rule has the name of what it makes as a wildcard, as in `results/tables/{table}.csv`. The dictionaries
-here and, for tasks, `evaluation.layouts.TASKS` give the function that makes it as `module:function`. Its
+here and, for tasks, `evaluation.tasks.TASKS` give the function that makes it as `module:function`. Its
 arguments are the rule's named inputs and outputs and its parameter `settings`.
 
 A step imports only the module of its function, and only that module and what it imports count as its code.
@@ -15,13 +15,13 @@ from typing import Any
 TABLES = {
     "contamination": "corpus.corpus_tables:tabulate_contamination",
     "corpora": "corpus.corpus_tables:tabulate_corpora",
-    "dataset_differences": "evaluation.studies:tabulate_differences",
-    "filter_study": "evaluation.studies:tabulate_filter_study",
+    "dataset_differences": "evaluation.study_tables:tabulate_differences",
+    "filter_study": "evaluation.study_tables:tabulate_filter_study",
     "funnel": "corpus.corpus_tables:tabulate_funnel",
     "language_choice": "evaluation.language_choice:tabulate_language_choice",
     "negatives": "training.negatives:tabulate_negatives",
     "speed": "evaluation.speed:tabulate_speed",
-    "studies": "evaluation.studies:tabulate_studies",
+    "studies": "evaluation.study_tables:tabulate_studies",
     "sweep": "training.model_selection:tabulate_sweep",
 }
 FIGURES = {

@@ -16,7 +16,7 @@ from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_k
 from paraphrastic_pipeline.settings.local_files import dataset_versions
 from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.settings.studies import data_models, prefixed_name, variants
+from paraphrastic_pipeline.settings.study_models import data_models, prefixed_name, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 
 # The kinds of contaminated pairs that are left out of training, by setting.

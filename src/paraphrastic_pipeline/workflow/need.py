@@ -9,7 +9,7 @@ the disk. A plan uses the figures as they are; jobs ask for more, to have a marg
 from dataclasses import astuple, dataclass
 from operator import add
 
-from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.evaluation.tasks import TASKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from paraphrastic.base.tables import read_csv
 from paraphrastic_pipeline.report.figures.plotting import plot_squares, save_figure
-from paraphrastic_pipeline.report.tables import read_rows, words
+from paraphrastic_pipeline.report.shown_tables import read_rows, words
 
 # Label and colour of known fates of a pair. Colour-blind readers can tell apart the colours of Okabe and Ito,
 # which most of these are. Others get the next of the spare colours.

@@ -7,7 +7,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from paraphrastic_pipeline.report.figures.plotting import numbers, plain_axes, save_figure
-from paraphrastic_pipeline.report.tables import read_rows
+from paraphrastic_pipeline.report.shown_tables import read_rows
 
 
 def plot_map(table: str | Path, outputs: Sequence[str | Path]) -> None:

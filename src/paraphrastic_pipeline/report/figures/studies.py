@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.report.figures.plotting import numbers, plain_axes, plot_panels, save_figure
-from paraphrastic_pipeline.report.tables import read_rows
+from paraphrastic_pipeline.report.shown_tables import read_rows
 
 # Measures that pairs are ranked by: label, colour, and a mark that can be recognised without colour.
 _MEASURES = {

@@ -10,7 +10,7 @@ from matplotlib.ticker import EngFormatter
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.report.figures.plotting import logarithmic, plain_axes, plot_panels, save_figure
-from paraphrastic_pipeline.report.tables import Row, read_rows
+from paraphrastic_pipeline.report.shown_tables import Row, read_rows
 
 # Sources of figures: colour, and a mark that can be recognised without colour.
 _SOURCES = {

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json_lines
 from paraphrastic_pipeline.report.figures.plotting import plot_panels, plot_squares, save_figure
-from paraphrastic_pipeline.report.tables import read_rows
+from paraphrastic_pipeline.report.shown_tables import read_rows
 
 _LOSS, _SCORE = "#0072b2", "#d55e00"
 
@@ -21,7 +21,7 @@ def plot_training(history: str | Path, outputs: Sequence[str | Path], *, title: 
     """Plot the loss by epoch with the development scores, if there are any, and the mega-batch size below.
 
     A larger mega-batch has harder negatives and raises the loss, so both are shown in one picture. `history`
-    is the file that `training.progress` writes.
+    is the file that `training.history` writes.
     """
     lines = _read(history)
     epochs = [line["epoch"] for line in lines]

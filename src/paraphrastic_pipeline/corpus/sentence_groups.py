@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, READ_ROWS
 from paraphrastic_pipeline.corpus.database import Resources, insert, open_database
 from paraphrastic_pipeline.corpus.group_files import GroupRow
-from paraphrastic_pipeline.registry.layouts import GroupLayout
+from paraphrastic_pipeline.registry.group_layouts import GroupLayout
 
 # The key of a group, the number of a row, and one of its sentences.
 _SENTENCES = pa.schema([("key", pa.string()), ("place", pa.int64()), ("text", pa.string())])

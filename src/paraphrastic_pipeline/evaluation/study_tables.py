@@ -13,8 +13,8 @@ from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.measurement import interval
 from paraphrastic_pipeline.evaluation.percentages import percent, percent_cells
 from paraphrastic_pipeline.evaluation.results import Result
-from paraphrastic_pipeline.evaluation.tables import below_published, sts_cells, system_name
-from paraphrastic_pipeline.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
+from paraphrastic_pipeline.evaluation.system_tables import below_published, sts_cells, system_name
+from paraphrastic_pipeline.evaluation.testset_names import CAPTION_DATASETS, STS_DATASETS
 
 FILTER_STUDY_COLUMNS = [
     "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",

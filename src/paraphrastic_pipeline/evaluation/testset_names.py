@@ -1,0 +1,50 @@
+"""Names of the test sets in their archives and in the tables."""
+
+from dataclasses import dataclass
+
+# The datasets of each year, under their names in SentEval's archive.
+DATASETS = {
+    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
+    "2013": ("FNWN", "headlines", "OnWN", "SMT"),
+    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+}
+YEARS = tuple(DATASETS)
+STS_DATASETS = sum(map(len, DATASETS.values()))
+# The sentences of 2013's SMT need a licence, and most archives come without them.
+LICENSED = ("2013", "SMT")
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A track of STS 2017: the name of its file, and the languages of the two sentences in it."""
+
+    file: str
+    languages: tuple[str, str]
+
+
+# Track 4b is about translation quality; the papers leave it out.
+TRACKS = {
+    "ar-ar": Track("track1.ar-ar", ("ar", "ar")),
+    "ar-en": Track("track2.ar-en", ("en", "ar")),
+    "es-es": Track("track3.es-es", ("es", "es")),
+    "es-en": Track("track4a.es-en", ("es", "en")),
+    "es-en-4b": Track("track4b.es-en", ("en", "es")),
+    "en-en": Track("track5.en-en", ("en", "en")),
+    "tr-en": Track("track6.tr-en", ("en", "tr")),
+}
+
+# In the prepared test sets, STS Benchmark is one more year; genres are named as in its files.
+BENCHMARK = "stsb"
+BENCHMARK_PARTS = ("train", "dev", "test")
+CAPTION_GENRE = "main-captions"
+
+# The track on which models are chosen.
+DEVELOPMENT = "en-en"
+
+# What differs between the sentences of a probe; see `evaluation.probes`.
+PROBES = ("negation", "numbers", "names", "roles", "short", "typos", "case")
+
+# Datasets of image and video captions in STS 2012–2016 (Wieting and Gimpel 2018, Table 11).
+CAPTION_DATASETS = ("2012/MSRvid", "2014/images", "2015/images")
