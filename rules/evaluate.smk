@@ -84,6 +84,7 @@ rule write_card:
         counts=lambda wildcards: f"results/corpora/{models.data_models[wildcards.model]}/counts.json",
         selected=models.selected_counts,
         results=evaluations.card_results,
+        held_out=evaluations.card_held_out,
         tokenizer=evaluations.tokenizer_files,
     output:
         card="results/models/{model}/README.md",

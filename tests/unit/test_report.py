@@ -233,7 +233,7 @@ def test_there_is_a_bar_on_a_terminal_only(
     train_model(data, tmp_path / "model", SETTINGS)
     if terminal:
         # The whole line fits into the width of a plain terminal.
-        assert re.search(r"epoch 4/4  M 4  loss 0\.\d{4}  .*pairs/s 00:00 left 100 % .*model", stream.text)
+        assert re.search(r"epoch 4/4  M 4  loss 0\.\d{4}  .*pairs/s 0m00s left 100 % .*model", stream.text)
     else:
         assert stream.text == ""
 

@@ -15,6 +15,7 @@ from paraphrastic.model.files import CONFIG, TRANSFORMER
 from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, losses
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
+from paraphrastic_pipeline.report.outcome import read_outcome
 
 Content = Mapping[str, Any]
 
@@ -48,6 +49,7 @@ def write_card(
     unknown: Mapping[str, Unknown],
     loads_elsewhere: bool,
     selected: Sequence[Path] = (),
+    held_out: Sequence[Path] = (),
 ) -> None:
     """Write the card of a model that `choose_model` chose.
 
@@ -60,6 +62,7 @@ def write_card(
         unknown: what becomes of text without a piece, by unit of the model.
         loads_elsewhere: whether other libraries load the folder.
         selected: JSON files of `select_pairs` for each corpus in `counts`, or none.
+        held_out: JSON files of `evaluate_held_out` after training and, if there is one, before it; or none.
 
     Raises:
         InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
@@ -88,6 +91,10 @@ def write_card(
             {"read": first.read + unreadable, UNREADABLE: unreadable, **first.dropped, **then.dropped},
         )
     ]
+    outcome = None
+    if held_out:
+        after, *before = held_out
+        outcome = read_outcome(config["model"], after, next(iter(before), None)).sentence
     card = rendered(
         "chosen",
         config,
@@ -95,6 +102,7 @@ def write_card(
         folder=f"results/models/{config['model']}",
         loads_elsewhere=loads_elsewhere,
         figures=figures,
+        outcome=outcome,
         chosen=chosen,
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=rows,

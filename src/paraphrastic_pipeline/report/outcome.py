@@ -66,18 +66,26 @@ class Outcome:
         )
 
 
-def read_outcome(model: str, results: Path = Path("results")) -> Outcome | None:
-    """Read the outcome of a model from its results of `evaluate_held_out`; None if it has none.
+def find_outcome(model: str, results: Path = Path("results")) -> Outcome | None:
+    """The outcome of a model of a run; None if it has none. Errors are those of `read_outcome`."""
+    after, before = (results / "eval" / name / "held_out.json" for name in (model, f"{model}-untrained"))
+    return read_outcome(model, after, before if before.is_file() else None) if after.is_file() else None
+
+
+def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome:
+    """Read the outcome of a model.
+
+    Args:
+        model: the name of the model.
+        after: JSON file of `evaluate_held_out`.
+        untrained: the same of the model before training; None if it was not evaluated.
 
     Raises:
         InputError: a file is damaged.
         KeyError: a result lacks a figure.
     """
-    path, untrained = (results / "eval" / name / "held_out.json" for name in (model, f"{model}-untrained"))
-    if not path.is_file():
-        return None
-    content = read_json(path)
-    before = read_json(untrained) if untrained.is_file() else None
+    content = read_json(after)
+    before = read_json(untrained) if untrained else None
     measured = content["measurements"]
     low, high = measured["found"]["interval"]
     return Outcome(
@@ -134,7 +142,7 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
     trained = [model for model in models if (results / "models" / model / "config.json").is_file()]
     for model in trained:
         yield f"{results}/models/{model}"
-        if outcome := read_outcome(model, results):
+        if outcome := find_outcome(model, results):
             yield f"  {outcome.sentence}"
         counts = results / "corpora" / model / "counts.json"
         selected = sorted((results / "selected" / model).glob("*/*.counts.json"))

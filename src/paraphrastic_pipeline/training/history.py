@@ -48,8 +48,11 @@ class Report:
     ) -> None:  # fmt: skip
         self.n_pairs = n_pairs
         self.epochs = epochs
-        self.pairs_before = progress.epoch * n_pairs + progress.pairs_read
-        self.started = self.last_line = time.monotonic()
+        self.last_line = time.monotonic()
+        self.pairs = progress.epoch * n_pairs + progress.pairs_read
+        # The pairs that had been read at some moments, of which the first is where the pace is measured from. The
+        # first mini-batch, in which kernels are compiled, does not count.
+        self._marks: list[tuple[int, float]] = []
         self._events = _tensorboard(tensorboard, progress) if tensorboard else None
         with unwritable_named(history):
             history.parent.mkdir(parents=True, exist_ok=True)
@@ -60,18 +63,26 @@ class Report:
         # `disable=None` shows no bar if there is no terminal.
         self._bar = tqdm(
             total=epochs * n_pairs,
-            initial=self.pairs_before,
-            unit=" pairs",
-            unit_scale=True,
+            initial=self.pairs,
             disable=None,
             dynamic_ncols=True,
             # What matters most comes first, since a narrow terminal cuts the end off.
-            bar_format=f"{{desc}}{{rate_fmt}} {{remaining}} left {{percentage:3.0f}} % {{bar:10}} {escaped}",
+            bar_format=f"{{desc}}{{percentage:3.0f}} % {{bar:10}} {escaped}",
         )
 
     def step(self, pairs: int) -> None:
         """Move the bar on by a mini-batch of `pairs` pairs."""
+        self.pairs += pairs
         self._bar.update(pairs)
+        if not self._marks:
+            self._marks.append((self.pairs, time.monotonic()))
+
+    def pace(self) -> tuple[float, float]:
+        """Pairs per second in the last seconds, and the seconds that the rest will take at this pace."""
+        pairs, moment = self._marks[0]
+        speed = (self.pairs - pairs) / max(time.monotonic() - moment, 1e-9)
+        left = self.epochs * self.n_pairs - self.pairs
+        return speed, left / speed if speed else 0.0
 
     def show(self, progress: Progress, *, megabatch: int, end_of_epoch: bool = False) -> None:
         """Bring the bar up to date and, if it is time, write a line to the log."""
@@ -80,16 +91,17 @@ class Report:
         loss = progress.epoch_loss / read
         score = "" if progress.development is None else f"  dev {progress.development:.1f}"
         place = f"epoch {epoch + 1}/{self.epochs}"
-        self._bar.set_description_str(f"{place}  M {megabatch}  loss {loss:.4f}{score}  ", refresh=False)
+        speed, left = self.pace()
+        told = f"{place}  M {megabatch}  loss {loss:.4f}{score}  {speed:.0f} pairs/s {_duration(left)} left "
+        self._bar.set_description_str(told, refresh=False)
         if not end_of_epoch and now - self.last_line < SECONDS_BETWEEN_LOG_LINES:
             return
         self.last_line = now
-        pairs = epoch * self.n_pairs + read
-        speed = (pairs - self.pairs_before) / (now - self.started)
+        # The mega-batch grows, and so the pace falls: only the last two lines count.
+        self._marks = [*self._marks[-1:], (self.pairs, now)]
         done = "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %"
-        left = _duration((self.epochs * self.n_pairs - pairs) / speed)
         line = "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s"
-        log.info(line, place, done, megabatch, loss, speed, left, score)
+        log.info(line, place, done, megabatch, loss, speed, _duration(left), score)
 
     def line(self, progress: Progress, *, megabatch: int, scored: bool) -> None:
         """Append a line to the history, about the pairs since the previous line."""

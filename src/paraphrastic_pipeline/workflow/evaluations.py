@@ -286,6 +286,12 @@ class Evaluations:
         tasks = {"sts": self.knows(model, "en"), "xling_sts": self.parts("xling_sts", model)}
         return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
 
+    def card_held_out(self, wildcards: Wildcards) -> list[str]:
+        """Return the results on held-out pairs that a model's card tells, after training and before."""
+        model = wildcards.model
+        systems = [name for name in (model, f"{model}-untrained") if name in self.systems_of("held_out")]
+        return [f"results/eval/{system}/held_out.json" for system in systems] if model in systems else []
+
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files with which other libraries load a model; none if only this library can."""
         architecture = self.models.definition(wildcards).architecture

@@ -9,8 +9,9 @@ from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.workflow.plan import Cost, cost_of, phase_of, wall_seconds
 from paraphrastic_pipeline.workflow.sizes import Job, PlannedRun, Sizes
 
-# The plan counts as much as this many seconds of the run: a few fast steps say little about the rest.
-_TRUST = 60.0
+# The plan counts as much as this share of it, and at least as so many seconds: the first steps say little about
+# the rest.
+_TRUST, _LEAST_TRUST = 0.02, 2.0
 _BAR = 20
 # Number of running steps that are named.
 _NAMED = 4
@@ -84,7 +85,8 @@ class Progress:
             costs.append(replace(cost, seconds=max(0.0, cost.seconds - (now - begun))))
         left = wall_seconds(jobs, costs, self._cores)
         passed = max(0.0, self._planned - left)
-        return left * (self.seconds + _TRUST) / (passed + _TRUST)
+        trust = max(_LEAST_TRUST, _TRUST * self._planned)
+        return left * (self.seconds + trust) / (passed + trust)
 
     def summary(self) -> str:
         """One line on the whole run."""
