@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from paraphrastic import InputError, search
 from paraphrastic.neighbours import matrix_search, nearest
+from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers
@@ -120,6 +121,20 @@ def test_groups_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shares[-1] == 1.0
 
 
+def test_few_queries_import_nothing_to_multiply_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def whole_bound(dim: int, pairs: float) -> Bound:
+        asked.append(pairs)
+        return Bound(dim)
+
+    monkeypatch.setattr(matrix_search, "whole_bound", whole_bound)
+    vectors = np.eye(9, dtype=np.float32)
+    for queries in (1, 2, 3):
+        search(vectors, vectors[:queries])
+    assert asked == [0, 0, 27]
+
+
 def test_torch_has_its_threads_again() -> None:
     before = torch.get_num_threads()
     with multiplying_workers(1):
@@ -147,7 +162,7 @@ def test_one_query_finds_what_many_find(largest: float) -> None:
     vectors = (largest * np.concatenate([near, generator.normal(size=(300, 600))])).astype(np.float32)
     generator.shuffle(vectors)
     together = search(vectors, queries, 20)
-    for count in (1, 2):
+    for count in (1, nearest.FEW):
         found = search(vectors, queries[:count], 20)
         np.testing.assert_array_equal(found.indices, together.indices[:count])
         np.testing.assert_array_equal(found.cosines, together.cosines[:count])

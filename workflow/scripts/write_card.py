@@ -1,6 +1,7 @@
 """Write the card of a model.
 
-Inputs: config (of the model), sweep, counts, selected, results, held_out, tokenizer (some may be empty). Output: card.
+Inputs: config (of the model), sweep, counts, selected, results, held_out, tokenizer (some may be empty).
+Output: card.
 """
 
 from pathlib import Path

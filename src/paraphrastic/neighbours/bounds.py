@@ -1,5 +1,6 @@
 """Bounds on cosines that are fast to compute and rule out most pairs of vectors."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ _ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
 # Nanoseconds on one core: per multiplication in single precision and in 8 bits, per exact cosine, and per
 # dimension of an exact cosine.
 _PRODUCT, _PRODUCT_IN_8_BITS, _COSINE, _DIMENSION = 0.02, 0.01, 30.0, 0.35
-# Number of multiplications from which 8 bits pay, since torch, which multiplies them, must be loaded first.
-_IN_8_BITS = 2e11
+# Number of multiplications from which 8 bits pay, if torch, which multiplies them, is loaded and if it is not.
+_IN_8_BITS, _IN_8_BITS_WITH_IMPORT = 1e9, 2e11
 # Finding leading dimensions takes this many nanoseconds, times the cube of the number of dimensions.
 _LOOKING = 1.0
 # Shares of the dimensions that a bound may keep.
@@ -132,7 +133,8 @@ def whole_bound(dim: int, pairs: float) -> Bound:
 
 
 def _pays_in_8_bits(dim: int, pairs: float) -> bool:
-    return pairs * dim >= _IN_8_BITS and has_8_bit_products()
+    least = _IN_8_BITS if "torch" in sys.modules else _IN_8_BITS_WITH_IMPORT
+    return pairs * dim >= least and has_8_bit_products()
 
 
 def bound_for_threshold(x: Entries, threshold: float) -> Bound:

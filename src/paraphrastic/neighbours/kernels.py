@@ -20,6 +20,8 @@ NOTHING = -1
 # Number of products that are compared with their bars together. They are looked at one by one only if one of
 # them reaches its bar.
 COMPARED_PRODUCTS = 64
+# Between these squared lengths, single precision neither overflows nor loses digits of small numbers.
+_LEAST_SQUARE, _LARGEST_SQUARE = 1e-20, 1e30
 
 
 @jit_sum
@@ -187,6 +189,44 @@ def offer_block(
                     bar = np.float32(max(cosines[i, last], lowest) - slack)
                 if offer(column_cosines[j], column_indices[j], cosine, first + i):
                     column_bars[j] = np.float32(max(column_cosines[j, column_last], lowest) - slack)
+
+
+@jit_sum
+def single_product(first: Float32, second: Float32) -> Any:
+    """Return the dot product of two vectors, summed in single precision."""
+    total = np.float32(0)
+    for d in range(len(first)):
+        total += first[d] * second[d]
+    return total
+
+
+@jit
+def offer_rows(
+    entries: Float32, norms: Float64, first: int, slack: float, lowest: float, zeros: bool,
+    units: Float32, column_entries: Entries, column_norms: Float64, cosines: Float64, indices: Int64,
+) -> None:  # fmt: skip
+    """Offer rows, [rows], to a few columns, reading each row once instead of multiplying blocks.
+
+    The arguments are those of `offer_block`, except that `cosines` and `indices` belong to the columns, and
+    `units`, [columns, dim], are the columns' unit vectors. The norms of the rows, [rows], are written; if a
+    row is near no column, its norm has only single precision.
+    """
+    last = cosines.shape[1] - 1
+    for i in range(len(entries)):
+        square = single_product(entries[i], entries[i])
+        is_exact = not _LEAST_SQUARE < square < _LARGEST_SQUARE
+        norms[i] = np.sqrt(product(entries[i], entries[i]) if is_exact else square)
+        for j in range(len(column_entries)):
+            if not is_exact:
+                bar = max(cosines[j, last], lowest) - 2 * slack
+                if single_product(entries[i], units[j]) < bar * norms[i]:
+                    continue
+                norms[i] = np.sqrt(product(entries[i], entries[i]))
+                is_exact = True
+            if zeros or (norms[i] > 0 and column_norms[j] > 0):
+                cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
+                if cosine >= lowest:
+                    offer(cosines[j], indices[j], cosine, first + i)
 
 
 @jit

@@ -11,7 +11,7 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.neighbours.bounds import whole_bound
-from paraphrastic.neighbours.nearest import ROUNDING, Columns, Neighbours
+from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
 from paraphrastic.neighbours.vectors import Matrix, single, two_axes
 
@@ -69,7 +69,9 @@ def search(
     def read(block: slice) -> Float32:
         return single(matrix[block])
 
-    bound = whole_bound(dim, float(rows) * len(queries))
+    # A few queries are compared without multiplying blocks, so 8 bits would not make them faster.
+    pairs = float(rows) * len(queries) if len(queries) > FEW else 0.0
+    bound = whole_bound(dim, pairs)
     with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
         for number, group in enumerate(groups):
             columns = Columns(

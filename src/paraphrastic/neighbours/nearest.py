@@ -13,7 +13,7 @@ import numpy as np
 from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.threads import Workers
 from paraphrastic.neighbours.bounds import Bound, whole_bound
-from paraphrastic.neighbours.kernels import NOTHING, Entries, merge, offer_block
+from paraphrastic.neighbours.kernels import NOTHING, Entries, merge, offer_block, offer_rows
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite
 
@@ -23,6 +23,8 @@ _PART_NUMBERS, PART_ROWS = 1 << 18, 1024
 PART_COLUMNS = 512
 # Number of columns that `nearest_neighbours` compares with all rows before it takes the next ones.
 PANEL = 16 * PART_COLUMNS
+# Up to this many columns are compared with rows directly, which is faster than multiplying blocks.
+FEW = 2
 # Rounding error of the cosine of equal vectors, with room to spare.
 ROUNDING = 1e-9
 
@@ -108,6 +110,13 @@ class Columns:
 
         def work(part: slice, index: int) -> None:
             norms, by_column = np.empty(part.stop - part.start), self._own[index]
+            if by_row is None and len(self._entries) <= FEW:
+                offer_rows(
+                    rows[part], norms, first + part.start, self._bound.slack, self._lowest, self._zeros,
+                    self._vectors, self._entries, self._norms, by_column.cosines, by_column.indices,
+                )  # fmt: skip
+                require_finite(norms, name, first + part.start)
+                return
             vectors = self._bound.vectors(rows[part], norms, self._units[index])
             require_finite(norms, name, first + part.start)
             bars = self._bars[index]

@@ -50,8 +50,8 @@ class Report:
         self.epochs = epochs
         self.last_line = time.monotonic()
         self.pairs = progress.epoch * n_pairs + progress.pairs_read
-        # The pairs that had been read at some moments, of which the first is where the pace is measured from. The
-        # first mini-batch, in which kernels are compiled, does not count.
+        # The pairs that had been read at some moments, of which the first is where the pace is measured from.
+        # The first mini-batch, in which kernels are compiled, does not count.
         self._marks: list[tuple[int, float]] = []
         self._events = _tensorboard(tensorboard, progress) if tensorboard else None
         with unwritable_named(history):

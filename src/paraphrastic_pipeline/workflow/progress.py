@@ -9,8 +9,8 @@ from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.workflow.plan import Cost, cost_of, phase_of, wall_seconds
 from paraphrastic_pipeline.workflow.sizes import Job, PlannedRun, Sizes
 
-# The plan counts as much as this share of it, and at least as so many seconds: the first steps say little about
-# the rest.
+# The plan counts as much as this share of it, and at least as so many seconds: the first steps say little
+# about the rest.
 _TRUST, _LEAST_TRUST = 0.02, 2.0
 _BAR = 20
 # Number of running steps that are named.
