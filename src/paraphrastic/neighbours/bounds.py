@@ -17,7 +17,7 @@ _ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
 # Nanoseconds on one core: per multiplication in single precision and in 8 bits, per exact cosine, and per
 # dimension of an exact cosine.
 _PRODUCT, _PRODUCT_IN_8_BITS, _COSINE, _DIMENSION = 0.02, 0.01, 30.0, 0.35
-# Number of multiplications from which 8 bits pay, if torch, which multiplies them, is loaded and if it is not.
+# Number of multiplications from which 8 bits pay, if torch, which multiplies them, is loaded, and if not.
 _IN_8_BITS, _IN_8_BITS_WITH_IMPORT = 1e9, 2e11
 # Finding leading dimensions takes this many nanoseconds, times the cube of the number of dimensions.
 _LOOKING = 1.0

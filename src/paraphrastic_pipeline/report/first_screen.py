@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic_pipeline.corpus.losses import losses
+from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.shown_tables import read_rows, readable, words
 from paraphrastic_pipeline.report.summary import Headline, Ledger
 
 # A share of contaminated pairs above which a reader is told, in %.
-_CONTAMINATED = 1.0
+_CONTAMINATED = 5.0
+# A share of held-out sentences that find their partner below which a reader is told, in %.
+_LOW = 50.0
 # Columns of the funnel that are no numbers.
 _NO_COUNTS = ("model", "corpus")
 # Values of a sweep that nothing lies beyond.
@@ -50,7 +53,11 @@ def cost_of(content: Mapping[str, Any]) -> Cost:
 
 
 def surprises(
-    tables: Path, headline: Headline | None, ledger: Ledger | None, is_there: Callable[[str], bool]
+    tables: Path,
+    headline: Headline | None,
+    ledger: Ledger | None,
+    outcomes: Sequence[Outcome],
+    is_there: Callable[[str], bool],
 ) -> list[str]:
     """Sentences on what a reader would not expect of a run.
 
@@ -58,6 +65,7 @@ def surprises(
         tables: folder of the tables.
         headline: the main result; None if there is none.
         ledger: the figures of the papers; None if there is none.
+        outcomes: what models find of their held-out pairs.
         is_there: whether a table exists and belongs to the run.
 
     Raises:
@@ -65,11 +73,26 @@ def surprises(
         KeyError: a table lacks a column.
         ValueError: an entry is not a number.
     """
-    sentences = list(_no_better(headline)) if headline else []
+    sentences = list(_low(outcomes))
+    # English STS says little about a model that is judged by its own pairs.
+    sentences += list(_no_better(headline)) if headline and not outcomes else []
     for table, look in _LOOKS.items():
         if is_there(table):
             sentences += look(tables / f"{table}.csv")
     return sentences + (list(_missed(ledger)) if ledger else [])
+
+
+def _low(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    for outcome in outcomes:
+        if outcome.found < _LOW:
+            yield (
+                f"{outcome.model} finds the partners of only {outcome.found:.1f} % of the held-out sentences."
+            )
+        if outcome.before is not None and outcome.before >= outcome.interval[0]:
+            yield (
+                f"Training has made no clear difference to {outcome.model}: before it, {outcome.before:.1f} % "
+                f"of the held-out sentences found their partner, and {outcome.found:.1f} % after it."
+            )
 
 
 def _no_better(headline: Headline) -> Iterator[str]:

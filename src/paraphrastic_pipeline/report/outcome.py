@@ -9,6 +9,7 @@ from typing import Any
 
 from paraphrastic.base.files import read_json
 from paraphrastic.base.lines import text_lines
+from paraphrastic.base.tables import read_csv
 from paraphrastic.model.folder import open_folder
 from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
 
@@ -70,6 +71,23 @@ def find_outcome(model: str, results: Path = Path("results")) -> Outcome | None:
     """The outcome of a model of a run; None if it has none. Errors are those of `read_outcome`."""
     after, before = (results / "eval" / name / "held_out.json" for name in (model, f"{model}-untrained"))
     return read_outcome(model, after, before if before.is_file() else None) if after.is_file() else None
+
+
+def read_outcomes(results: Path, table: Path) -> list[Outcome]:
+    """The outcomes of all models of a run, the best first.
+
+    Args:
+        results: the folder of results.
+        table: the table of held-out pairs, whose file of intervals names the models.
+
+    Raises:
+        InputError: a file is missing or damaged.
+        KeyError: a result lacks a figure.
+    """
+    rows = read_csv(table.parent / "intervals" / table.name)
+    models = dict.fromkeys(row["name"] for row in rows if row["source"] == "measured")
+    found = [outcome for model in models if (outcome := find_outcome(model, results))]
+    return sorted(found, key=lambda outcome: -outcome.found)
 
 
 def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.outcome import Outcome, read_outcomes
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
 from paraphrastic_pipeline.report.provenance import read_provenance
 from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
@@ -29,6 +30,7 @@ from paraphrastic_pipeline.report.summary import (
     read_ledger,
     read_pairs,
     read_speeds,
+    trained_models,
 )
 
 LEDGER = "ledger"
@@ -95,8 +97,11 @@ def write_report(
     headline = page.brief("Headline", read_headline, "sts")
     ledger = page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv")
     provenance = page.attempt("Provenance", _summarise_provenance, folder / PROVENANCE)
-    surprised = partial(page.surprises, headline, ledger)
+    outcomes = page.brief("Held-out pairs", partial(read_outcomes, folder), "held_out") or []
+    surprised = partial(page.surprises, headline, ledger, outcomes)
     content = {
+        "outcomes": outcomes,
+        "trained": trained_models(provenance["content"]) if provenance else {},
         "headline": headline,
         "speeds": page.brief("Speed", read_speeds, "speed") or [],
         "pairs": page.brief("Number of training pairs", read_pairs, "funnel"),
@@ -136,9 +141,11 @@ class _Page:
         path = self.folder / "tables" / f"{table}.csv"
         return self.attempt(title, read, path) if self._is_there(table) else None
 
-    def surprises(self, headline: Headline | None, ledger: Ledger | None, tables: Path) -> list[str]:
+    def surprises(
+        self, headline: Headline | None, ledger: Ledger | None, outcomes: Sequence[Outcome], tables: Path
+    ) -> list[str]:
         """What surprised in the tables of this run."""
-        return surprises(tables, headline, ledger, self._is_there)
+        return surprises(tables, headline, ledger, outcomes, self._is_there)
 
     def others(self) -> Iterator[Chapter]:
         """A chapter with the tables that belong to no other, if there are any."""

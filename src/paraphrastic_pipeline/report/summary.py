@@ -151,6 +151,19 @@ def read_ledger(path: Path) -> Ledger:
     return Ledger(rows, {name: Ledger([row for row in rows if row["table"] == name]) for name in names})
 
 
+def trained_models(content: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The corpora of the models of a run by their names, from the content of its `provenance.json`."""
+    config = content["config"]
+    found = {}
+    for model in config["models"]:
+        corpora = config["definitions"][model].get("corpora") or []
+        found[model] = [
+            corpus if isinstance(corpus, str) else Path(corpus.get("name") or corpus["path"]).name
+            for corpus in corpora
+        ]
+    return found
+
+
 def provenance_facts(content: Mapping[str, Any]) -> dict[str, str]:
     """Facts about a whole run as text, by their names, from the content of its `provenance.json`."""
     written = content["written"]
