@@ -250,7 +250,10 @@ def main() -> None:
         }
     context = multiprocessing.get_context("spawn")
     jobs, results = context.Queue(), context.Queue()
-    todo = [mutant for mutant in mutants if mutant.key not in equivalent]
+    # A run that was stopped goes on where it was.
+    rows = json.loads(options.output.read_text()) if options.output.exists() and not options.again else []
+    done = {(row["module"], row["before"].strip(), row["after"].strip()) for row in rows}
+    todo = [mutant for mutant in mutants if mutant.key not in equivalent | done]
     for mutant in todo:
         jobs.put(mutant)
     for _ in range(options.workers):
@@ -262,7 +265,6 @@ def main() -> None:
     ]
     for process in processes:
         process.start()
-    rows = []
     for number in range(len(todo)):
         mutant, result, seconds = results.get()
         rows.append({**asdict(mutant), "result": result, "seconds": round(seconds, 1)})
@@ -274,7 +276,7 @@ def main() -> None:
         process.join()
     killed = sum(row["result"] == "killed" for row in rows)
     print(f"{killed} of {len(rows)} mutants were killed ({killed / max(1, len(rows)):.1%}); "
-          f"{len(mutants) - len(todo)} more compute the same")  # fmt: skip
+          f"{sum(mutant.key in equivalent for mutant in mutants)} more compute the same")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -85,13 +85,11 @@ def surprises(
 def _low(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.found < _LOW:
-            yield (
-                f"{outcome.model} finds the partners of only {outcome.found:.1f} % of the held-out sentences."
-            )
+            yield (f"{outcome.model} finds the partners of only {outcome.found:.1f} % of held-out sentences.")
         if outcome.before is not None and outcome.before >= outcome.interval[0]:
             yield (
-                f"Training has made no clear difference to {outcome.model}: before it, {outcome.before:.1f} % "
-                f"of the held-out sentences found their partner, and {outcome.found:.1f} % after it."
+                f"Training has made no clear difference to {outcome.model}: {outcome.before:.1f} % of the "
+                f"held-out sentences found their partner before it, and {outcome.found:.1f} % after it."
             )
 
 
