@@ -39,7 +39,7 @@ compressed. Name the languages in the order of its columns, or name one language
         required=True,
         type=_codes,
         metavar="CODES",
-        help="two languages, such as en-pl, or one language for paraphrases",
+        help="two languages, such as en-pl or eng-pol, or one language for paraphrases",
     ),
     cli.argument(
         "--corpus",
@@ -54,9 +54,13 @@ compressed. Name the languages in the order of its columns, or name one language
 def new(languages: list[str], corpora: list[str], output: str) -> None:
     """A configuration to begin with."""
     with cli.needing("pipeline"):
+        from paraphrastic_pipeline.registry.language_labels import shortest_code
         from paraphrastic_pipeline.workflow.starter import starter_configuration
 
-    text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
+    short = [shortest_code(code) for code in languages]
+    if short != languages:
+        cli.note(f"the languages {'-'.join(languages)} are {'-'.join(short)} here")
+    text = starter_configuration(short, corpora, "mine.yaml" if output == "-" else output)
     if output != "-" and Path(output).exists() and not is_stream(output):
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":

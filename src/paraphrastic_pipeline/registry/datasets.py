@@ -62,7 +62,7 @@ KINDS = {
     # Sentences of one language in groups that mean the same; see `registry.group_layouts`.
     "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
     # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.pair_tables`.
-    "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv",), members="columns", scores=_SCORES),
+    "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv", ".txt"), members="columns", scores=_SCORES),
     # One JSON object per line, with keys named after the languages or in `members`.
     "jsonl": Kind((1, 2), is_corpus=True, endings=(".jsonl", ".ndjson"), members="columns", scores=_SCORES),
     # Columns named after the languages or in `members`.

@@ -25,6 +25,15 @@ def lid176() -> dict[str, frozenset[str]]:
     return {label: frozenset(codes.split()) for label, codes in (row.split("\t") for row in rows)}
 
 
+def shortest_code(language: str) -> str:
+    """The code of ISO 639-1, with two letters, for one of three letters such as `tur`, if there is just one.
+
+    A language that has a label of its own with three letters, such as `ceb`, keeps its code.
+    """
+    codes = [label for label in labels_of(language) if len(label) == 2]
+    return codes[0] if len(codes) == 1 and language not in lid176() else language
+
+
 def labels_of(language: str, known: Collection[str] | None = None) -> tuple[str, ...]:
     """The labels that stand for a language, among those that an identifier has.
 

@@ -1,7 +1,7 @@
 """A first configuration for somebody's own corpora, as `paraphrastic new` writes it."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +28,8 @@ _MANY = 1_000_000
 # The settings of `config/small.yaml` for fewer pairs; docs/recipe.md has the measurements.
 _SMALL = {"vocabulary": {"size": 8000}, "training": {"dimension": 300, "epochs": 8}}
 _SCORE = "paraphrase_score"
+# Test sets in several languages, by their tasks.
+_TESTS = {"tatoeba": "tatoeba", "bucc": "bucc2018"}
 
 
 def starter_configuration(languages: Sequence[str], corpora: Sequence[str], output: str) -> str:
@@ -90,6 +92,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         selection[_SCORE] = None
         definition["selection"] = {section: selection}
         notes.append("The corpora have no paraphrase scores, so no pair is dropped for its score.")
+    config |= _evaluation(languages, registry)
     if pairs is not None and pairs < _MANY:
         config |= _SMALL
         notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
@@ -108,6 +111,18 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         "config/README.md explains every setting.",
     ]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
+
+
+def _evaluation(languages: Sequence[str], registry: Mapping[str, Dataset]) -> dict[str, Any]:
+    """The section on evaluation: the test sets of the registry in these languages, if there are any."""
+    known = set(languages)
+    tests = {
+        task: {"testsets": name}
+        for task, name in _TESTS.items()
+        if any(set(pair) <= known for pair in registry[name].pairs)
+    }
+    english = {} if "en" in known else {"sts": None}
+    return {"evaluation": {**english, **tests}} if english or tests else {}
 
 
 def _in_comment(name: str) -> str:
