@@ -1,0 +1,200 @@
+"""Test what a reader is told of a model: its retrieval of held-out pairs, before and after training."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paraphrastic.base.files import read_json, write_json
+from paraphrastic.base.tables import write_csv
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.shipped import shipped_models
+from paraphrastic.systems.open import system_of
+from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.evaluation.development import DevelopmentData
+from paraphrastic_pipeline.evaluation.held_out import OTHERS, evaluate_held_out, held_out_score, read_held_out
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.report.outcome import find_outcome, last_words, read_outcomes
+
+TATOEBA = Path(__file__).resolve().parents[2] / "data" / "sample" / "tatoeba"
+LANGUAGES = [("de", "en"), ("fr", "en"), ("de", "en")]
+
+
+def sentences(code: str) -> tuple[list[str], list[str]]:
+    first, second = (
+        (TATOEBA / f"tatoeba.{code}-eng.{side}").read_text("utf-8").splitlines() for side in (code, "eng")
+    )
+    return first, second
+
+
+def table(pairs: list[tuple[str, str]], corpora: list[int], path: Path, *, held_out: bool) -> Path:
+    columns: dict[str, Any] = {
+        "source": [pair[0] for pair in pairs],
+        "target": [pair[1] for pair in pairs],
+        "corpus": pa.array(corpora, pa.int16()),
+        "line": pa.array(range(len(pairs)), pa.int64()),
+    }
+    if held_out:
+        columns["source_language"] = [LANGUAGES[corpus][0] for corpus in corpora]
+        columns["target_language"] = [LANGUAGES[corpus][1] for corpus in corpora]
+    write_table(path, pa.table(columns))
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of results of a model of German, French and English, evaluated on held-out pairs."""
+    results = tmp_path_factory.mktemp("results")
+    german, french = (list(zip(*sentences(code), strict=True)) for code in ("deu", "fra"))
+    held = table(
+        german[:60] + french[:40] + german[60:70], [0] * 60 + [1] * 40 + [2] * 10,
+        results / "held_out" / "m.parquet", held_out=True,
+    )  # fmt: skip
+    merged = table(
+        german[100:300] + french[100:200],
+        [0, 2] * 100 + [1] * 100,
+        results / "merged.parquet",
+        held_out=False,
+    )
+    model = open_folder(shipped_models()["en-de-es-fr"])
+    for name, source in (("m", "measured"), ("m-untrained", "untrained")):
+        evaluation = Evaluation(
+            system_of(model), results / "eval" / name / "held_out.json", None, source, 100
+        )  # type: ignore[arg-type]
+        evaluation.result.parent.mkdir(parents=True)
+        evaluate_held_out(evaluation, held, merged, languages=LANGUAGES)
+    return results
+
+
+def test_pairs_are_kept_apart_by_language(run: Path) -> None:
+    german, french = read_held_out(run / "held_out" / "m.parquet", run / "merged.parquet", LANGUAGES)
+    assert (german.name, len(german.sides[0]), len(german.others[0])) == ("de-en", 70, 200)
+    assert (french.name, len(french.sides[0]), len(french.others[0])) == ("fr-en", 40, 100)
+    assert french.sides[0] == sentences("fra")[0][:40]
+    assert french.others[1] == sentences("fra")[1][100:200]
+
+
+def test_only_the_first_pairs_of_the_training_data_hide_partners(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert OTHERS == 10_000
+    monkeypatch.setattr("paraphrastic_pipeline.evaluation.held_out.OTHERS", 7)
+    german, _ = read_held_out(run / "held_out" / "m.parquet", run / "merged.parquet", LANGUAGES)
+    assert german.others[0] == sentences("deu")[0][100:107]
+
+
+def test_shares_agree_with_numpy(run: Path) -> None:
+    content = read_json(run / "eval" / "m" / "held_out.json")
+    model = open_folder(shipped_models()["en-de-es-fr"])
+    hits: dict[str, list[bool]] = {"found": [], "found hidden": []}
+    for pairs in read_held_out(run / "held_out" / "m.parquet", run / "merged.parquet", LANGUAGES):
+        own = [model.embed_raw_text(side, normalize=True).astype(np.float64) for side in pairs.sides]
+        more = [model.embed_raw_text(side, normalize=True).astype(np.float64) for side in pairs.others]
+        for side, direction in enumerate(("forward", "backward")):
+            for name, candidates in (
+                ("", own[1 - side]),
+                (" hidden", np.concatenate([own[1 - side], more[1 - side]])),
+            ):
+                right = (own[side] @ candidates.T).argmax(axis=1) == np.arange(len(own[side]))
+                found = content["measurements"][f"{direction}{name} {pairs.name}"]
+                assert found["value"] == pytest.approx(right.mean())
+                hits[f"found{name}"] += right.tolist()
+    for name, every in hits.items():
+        assert content["measurements"][name]["value"] == pytest.approx(np.mean(every))
+    assert content["pairs"] == {
+        "de-en": {"n": 70, "others": 200, "official": False},
+        "fr-en": {"n": 40, "others": 100, "official": False},
+    }
+
+
+def test_the_outcome_in_words(run: Path) -> None:
+    outcome = find_outcome("m", run)
+    assert outcome is not None
+    assert (outcome.sentences, outcome.others, len(outcome.examples)) == (220, 200, 10)
+    low, high = outcome.interval
+    assert low <= outcome.found <= high
+    assert outcome.sentence == (
+        f"m finds the partners of {outcome.found:.1f} % of 220 held-out sentences (95 % interval {low:.1f} "
+        f"to {high:.1f}); before training, it found {outcome.found:.1f} %. With 200 more sentences to choose "
+        f"from, it finds {outcome.hidden:.1f} %."
+    )
+    assert all(example.right == example.right_before for example in outcome.examples)
+    assert find_outcome("other", run) is None
+
+
+def test_examples_are_right_and_wrong(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "eval", tmp_path / "eval")
+    path = tmp_path / "eval" / "m" / "held_out.json"
+    content = read_json(path)
+    for number, example in enumerate(content["examples"]):
+        example["right"] = number % 2 == 0
+    write_json(path, content)
+    outcome = find_outcome("m", tmp_path)
+    assert outcome is not None
+    assert [example.right for example in outcome.examples] == [True] * 5 + [False] * 5
+    for example in content["examples"]:
+        example["right"] = example is content["examples"][3]
+    write_json(path, content)
+    outcome = find_outcome("m", tmp_path)
+    assert outcome is not None
+    assert [example.right for example in outcome.examples] == [True] + [False] * 5
+
+
+def test_models_of_a_table_come_best_first(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "eval", tmp_path / "eval")
+    worse = read_json(run / "eval" / "m" / "held_out.json")
+    worse["measurements"]["found"]["value"] = 0.1
+    write_json(tmp_path / "eval" / "a" / "held_out.json", worse)
+    rows = [
+        {"name": name, "source": source}
+        for name, source in (("a", "measured"), ("m-untrained", "untrained"), ("m", "measured"))
+    ]
+    write_csv(tmp_path / "tables" / "intervals" / "held_out.csv", ["name", "source"], rows)
+    found = read_outcomes(tmp_path, tmp_path / "tables" / "held_out.csv")
+    assert [outcome.model for outcome in found] == ["m", "a"]
+    # What was not evaluated before training is not compared.
+    assert found[1].before is None
+    assert "before training" not in found[1].sentence
+
+
+def test_last_words_name_what_is_there(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "eval", tmp_path / "eval")
+    assert list(last_words(["m"], tmp_path)) == []
+    shutil.copytree(shipped_models()["en-de-es-fr"], tmp_path / "models" / "m")
+    (tmp_path / "held_out").mkdir()
+    (tmp_path / "held_out" / "m.txt").write_text("A dog runs.\nIt rains.\n")
+    lines = list(last_words(["m", "missing"], tmp_path))
+    assert lines[0] == f"{tmp_path}/models/m"
+    assert "finds the partners of" in lines[1]
+    assert "sentences per second here, on one core" in lines[2]
+    assert lines[3] == "What to type next:"
+    assert [line.split()[1] for line in lines[4:6]] == ["score", "embed"]
+
+
+@pytest.mark.parametrize("choose_by", ["held_out", "sts2017", "mean"])
+def test_what_decides_is_what_the_definition_names(
+    run: Path, choose_by: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paraphrastic_pipeline.evaluation.development.sts2017_score", lambda *_: 40.0)
+    model = open_folder(shipped_models()["en-de-es-fr"])
+    held = run / "held_out" / "m.parquet"
+    own = held_out_score(system_of(model), read_held_out(held))
+    scores = DevelopmentData(choose_by, held, Path("sts.parquet")).scores(model)
+    expected = {"held_out": own, "sts2017": 40.0, "mean": (own + 40.0) / 2}
+    assert scores == {"held_out": own, "sts2017": 40.0, "development": pytest.approx(expected[choose_by])}
+
+
+def test_a_model_without_english_is_scored_without_it(run: Path) -> None:
+    model = open_folder(shipped_models()["en-de-es-fr"])
+    held = run / "held_out" / "m.parquet"
+    scores = DevelopmentData("mean", held, None).scores(model)
+    assert scores["development"] == scores["held_out"] > 50
+    # There may be nothing to score it on.
+    assert DevelopmentData("mean", None, None).scores(model) == {}
+    assert DevelopmentData("sts2017", held, None).in_training() is None
+    watched = DevelopmentData("mean", held, None).in_training()
+    assert watched is not None
+    assert watched.data == [held]
