@@ -16,7 +16,7 @@ example in a folder in which `snakemake` has made the model `en` of config/open.
 import argparse
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,8 +40,9 @@ from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import GROUPS, SIDES
+from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.train import Development, train_model
+from paraphrastic_pipeline.training.train import train_model
 
 # Enough pairs for several mini-batches, and too few to take time.
 _FEW = 2048
@@ -116,7 +117,7 @@ def compare(options: argparse.Namespace) -> None:
         ),
         threads=options.threads,
     )  # fmt: skip
-    scored = Development(_score, options.testsets, own.epochs / options.points)
+    scored = Development(scored_on(options.testsets), [options.testsets], own.epochs / options.points)
     for name, settings in ((PAPER, paper_settings(own)), (OWN, own)):
         print(f"training with the settings of {name}", flush=True)
         with few_pairs(replace(inputs, settings=settings)) as few:
@@ -166,8 +167,9 @@ def paper_settings(own: TrainingSettings) -> TrainingSettings:
     return replace(own, init="random", max_negative_share=None, **paper)
 
 
-def _score(files: ModelFiles, testsets: Path) -> float:
-    return average_score(open_files(files), testsets)
+def scored_on(testsets: Path) -> Callable[[ModelFiles], float]:
+    """How a model is scored on STS 2012–2016 while it is trained."""
+    return lambda files: average_score(open_files(files), testsets)
 
 
 @contextmanager

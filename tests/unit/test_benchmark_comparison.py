@@ -40,8 +40,8 @@ from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import beginning, loop, train
+from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.train import Development
 
 ROOT = Path(__file__).resolve().parents[2]
 SCORE_SECONDS = 1_000_000
@@ -100,7 +100,7 @@ def test_scores_are_as_far_apart_as_asked_and_take_no_time(
     data: tuple[Path, Path], tmp_path: Path, clock: Clock
 ) -> None:
     settings = replace(SETTINGS, megabatch=1)
-    scored = Development(clock.score, data[1], every=0.5)
+    scored = Development(clock.score, [data[1]], every=0.5)
     weights = train_model(data, tmp_path / "model", settings, development=scored)
     lines = [line for line in history(weights) if line["development"] is not None]
     assert len(lines) == 8
@@ -119,7 +119,7 @@ def test_early_stopping_says_itself_how_often_it_scores(
     data: tuple[Path, Path], tmp_path: Path, clock: Clock
 ) -> None:
     settings = replace(SETTINGS, early_stopping=EarlyStopping(patience=9, every=2))
-    scored = Development(clock.score, data[1], every=0.5)
+    scored = Development(clock.score, [data[1]], every=0.5)
     weights = train_model(data, tmp_path / "model", settings, development=scored)
     assert sum(line["development"] is not None for line in history(weights)) == 2
 
@@ -134,7 +134,7 @@ def test_the_beginning_counts_as_time_of_training(
         return plain(*arguments)
 
     monkeypatch.setattr(beginning, "initial_encoder", slow)
-    scored = Development(clock.score, data[1])
+    scored = Development(clock.score, [data[1]])
     weights = train_model(data, tmp_path / "model", replace(SETTINGS, epochs=1), development=scored)
     write_curve_of_run(weights.parent, tmp_path / "curve.csv", threads=1)
     assert 5000 < read_curve(tmp_path / "curve.csv")[-1].seconds < SCORE_SECONDS
@@ -143,7 +143,7 @@ def test_the_beginning_counts_as_time_of_training(
 def test_the_score_in_training_is_that_of_the_model(
     data: tuple[Path, Path], testsets: Path, tmp_path: Path
 ) -> None:
-    scored = Development(comparison._score, testsets)
+    scored = Development(comparison.scored_on(testsets), [testsets])
     weights = train_model(data, tmp_path / "model", SETTINGS, development=scored)
     model = open_folder(weights.parent)
     score = average_score(model, testsets)

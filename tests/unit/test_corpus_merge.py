@@ -224,6 +224,23 @@ def test_held_out_lines_and_pairs_with_such_sentences_are_left_out(tmp_path, dro
     assert counts["contaminated"] == len(drop)
 
 
+def test_pairs_that_resemble_held_out_ones_stay_if_nearly_all_do(tmp_path, caplog):
+    path = write(tmp_path / "one", [(f"Open file {number}", f"{number}") for number in range(100)])
+    held = tmp_path / "held.parquet"
+    corpus, line = pa.array([0], pa.int16()), pa.array([1], pa.int64())
+    pq.write_table(
+        pa.table({"source": ["Open file 0"], "target": ["0"], "corpus": corpus, "line": line}), held
+    )
+    exact = [(0, "held_out", "exact"), (1, "held_out", "exact")]
+    for near, left in ((10, 88), (11, 98)):
+        marks = marked(
+            tmp_path, "marks", [*exact, *((row, "held_out", "near") for row in range(2, 2 + near))]
+        )
+        counts, rows = merge(tmp_path, [path], contaminated=[marks], held_out=held)
+        assert (counts["held_out"], len(rows)) == (100 - left, left)
+    assert "11 pairs resemble held-out ones, too many to leave them out of the training data" in caplog.text
+
+
 def test_nothing_left_of_what_is_held_out(tmp_path):
     path = write(tmp_path / "one", [("a", "b")])
     held = tmp_path / "held.parquet"

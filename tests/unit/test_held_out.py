@@ -7,11 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.held_out import HeldOutFiles, _in_proportion, hold_out_pairs
 from paraphrastic_pipeline.corpus.normal_form import words_of
-from paraphrastic_pipeline.settings.sections.selection import HeldOut
 
 Row = tuple[str, str, int]
 
@@ -33,7 +31,8 @@ def held_out(
     count = hold_out_pairs(
         files,
         output,
-        held_out=HeldOut(pairs=pairs, share=share),
+        pairs=pairs,
+        share=share,
         languages=[("en", "de")] * len(files),
         max_pairs=max_pairs or [None] * len(files),
         seed=seed,
@@ -97,8 +96,9 @@ def test_sides_without_words_and_equal_sides_are_not_held_out(tmp_path: Path) ->
     rows = [("…", "target", 1), ("Same.", "same", 2), ("good", "fine", 3), ("well", "okay", 4)]
     found = held_out(tmp_path, rows, share=0.5)
     assert {row["line"] for row in found} <= {3, 4}
-    with pytest.raises(InputError, match=r"no pair can be held out of 4 lines; with `held_out: null`"):
-        held_out(tmp_path, [("Same.", "same", line) for line in range(4)], share=0.5)
+    # With nothing to hold out, the model is trained all the same.
+    assert held_out(tmp_path, [("Same.", "same", line) for line in range(4)], share=0.5) == []
+    assert held_out(tmp_path, plain(3)) == []
 
 
 def test_the_choice_follows_the_seed_alone(tmp_path: Path) -> None:

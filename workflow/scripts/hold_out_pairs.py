@@ -6,13 +6,12 @@ Input: selected. Outputs: pairs; table and sentences, as text.
 from adapter import step
 from paraphrastic_pipeline.corpus.database import resources_of
 from paraphrastic_pipeline.corpus.held_out import HeldOutFiles, hold_out_pairs
-from paraphrastic_pipeline.settings.sections.selection import HeldOut
 
 with step(snakemake):
     hold_out_pairs(
         snakemake.input.selected,
         HeldOutFiles(**dict(snakemake.output.items())),
-        held_out=HeldOut(**snakemake.params.held_out),
+        **snakemake.params.held_out,
         languages=[pair for _, pair in snakemake.params.corpora],
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,

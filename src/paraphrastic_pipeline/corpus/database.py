@@ -26,6 +26,9 @@ MERGED_SCHEMA = pa.schema(
 _FILE_SHIFT = 40
 # SQL expression for the number of the file that a place is in.
 CORPUS = f"(place >> {_FILE_SHIFT})"
+# The largest share of pairs that may be dropped because they resemble held-out ones, if they are more than a
+# few: in text that is written by patterns, all sentences resemble each other.
+_MOST_NEAR, _FEW = 0.1, 10
 # What becomes of pairs that occur more than once.
 Duplicates = Literal["keep_one", "drop_all", "keep_all"]
 
@@ -149,16 +152,21 @@ def drop_contaminated(
 
     All copies of a pair are contaminated alike, so it does not matter which copy was kept.
     """
-    if kinds:
-        _drop_marked(
-            database, contaminated, f"testset <> '{HELD_OUT}' AND list_contains(?, kind)", [list(kinds)]
-        )
+    _mark(
+        database, contaminated, f"testset <> '{HELD_OUT}' AND list_contains({list(kinds)}::VARCHAR[], kind)"
+    )
+    drop_rows(database, "marked_rows")
 
 
 def drop_held_out(
     database: duckdb.DuckDBPyConnection, held_out: str | Path, contaminated: Sequence[str | Path]
-) -> None:
-    """Remove the pairs of lines that are held out, and those with such a sentence, from the table `kept`."""
+) -> int:
+    """Remove the pairs of lines that are held out, and those with such a sentence, from the table `kept`.
+
+    Returns:
+        How many pairs have a sentence that is nearly the same, if these stay because they are more than a
+        tenth of all; otherwise they are removed, too, and it is 0.
+    """
     database.execute(
         f"""
         CREATE TABLE held_out_rows AS
@@ -166,26 +174,27 @@ def drop_held_out(
         """  # noqa: S608
     )
     drop_rows(database, "held_out_rows")
-    _drop_marked(database, contaminated, f"testset = '{HELD_OUT}'")
+    _mark(database, contaminated, f"testset = '{HELD_OUT}' AND kind = 'exact'")
+    drop_rows(database, "marked_rows")
+    _mark(database, contaminated, f"testset = '{HELD_OUT}' AND kind = 'near'")
+    kept = integer(database, "SELECT count(*) FROM kept")
+    near = integer(database, "SELECT count(*) FROM kept SEMI JOIN marked_rows USING (place)")
+    if near > max(_FEW, _MOST_NEAR * kept):
+        return near
+    drop_rows(database, "marked_rows")
+    return 0
 
 
-def _drop_marked(
-    database: duckdb.DuckDBPyConnection,
-    contaminated: Sequence[str | Path],
-    where: str,
-    values: Sequence[Any] = (),
-) -> None:
-    """Remove the rows of files of `mark_contamination` that satisfy a condition from the table `kept`."""
+def _mark(database: duckdb.DuckDBPyConnection, contaminated: Sequence[str | Path], where: str) -> None:
+    """Make the table `marked_rows` of places in files of `mark_contamination` that satisfy a condition."""
     database.execute("CREATE OR REPLACE TABLE marked_rows (place BIGINT)")
     for number, path in enumerate(contaminated):
         database.execute(
             f"""
             INSERT INTO marked_rows
             SELECT ({number}::BIGINT << {_FILE_SHIFT}) + row FROM read_parquet({quoted(path)}) WHERE {where}
-            """,  # noqa: S608
-            list(values),
+            """  # noqa: S608
         )
-    drop_rows(database, "marked_rows")
 
 
 def drop_rows(database: duckdb.DuckDBPyConnection, table: str) -> None:

@@ -10,7 +10,6 @@ from typing import NamedTuple, Unpack
 import duckdb
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.database import (
@@ -22,8 +21,8 @@ from paraphrastic_pipeline.corpus.database import (
     open_database,
     random_number,
 )
+from paraphrastic_pipeline.corpus.losses import warn
 from paraphrastic_pipeline.corpus.normal_form import words_of
-from paraphrastic_pipeline.settings.sections.selection import HeldOut
 
 # Few pairs say little, so a small corpus gives so many, but at most a quarter of its lines.
 _FEWEST, _LARGEST_SHARE = 10, 0.25
@@ -61,13 +60,14 @@ def hold_out_pairs(
     selected: Sequence[str | Path],
     output: HeldOutFiles,
     *,
-    held_out: HeldOut,
+    pairs: int,
+    share: float,
     languages: Sequence[Sequence[str]],
     max_pairs: Sequence[int | None],
     seed: int,
     **resources: Unpack[Resources],
 ) -> int:
-    """Write pairs that are to be kept out of the training data, and return their number.
+    """Write pairs that are to be kept out of the training data, and return their number, which may be 0.
 
     Each corpus gives as many as its lines are among all lines that are used. At most one pair comes from a
     line, all of whose pairs may mean the same. No two of the pairs have a sentence in common, not even one
@@ -76,23 +76,22 @@ def hold_out_pairs(
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
         output: the files.
-        held_out: the number of pairs, and their largest share of all lines; if this is less than ten pairs,
-            ten are held out, or a quarter of the lines.
+        pairs: number of pairs to hold out.
+        share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
+            the lines.
         languages: languages of source and target of each corpus.
         max_pairs: most pairs that are used of each corpus.
         seed: seed for the choice.
         **resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
-        InputError: no pair is suitable, an input is damaged, or the disk is full.
+        InputError: an input is damaged, or the disk is full.
     """
     with open_database(f"{output.pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
         lines = _lines(database, len(selected), max_pairs)
         total = sum(lines)
-        wanted = min(
-            held_out.pairs, max(int(held_out.share * total), min(_FEWEST, int(_LARGEST_SHARE * total)))
-        )
+        wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         found: list[_Candidate] = []
         seen: set[str] = set()
         for corpus, number in enumerate(_in_proportion(wanted, lines)):
@@ -100,8 +99,7 @@ def hold_out_pairs(
                 suitable = _suitable(_candidates(database, corpus, _CANDIDATES * number, seed), seen)
                 found += islice(suitable, number)
     if not found:
-        files = ", ".join(map(str, selected))
-        raise InputError(f"{files}: no pair can be held out of {total} lines; with `held_out: null`, none is")
+        warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
     random.Random(seed).shuffle(found)
     rows = [
         {**each._asdict(), **dict(zip(_LANGUAGES, languages[each.corpus], strict=True))} for each in found

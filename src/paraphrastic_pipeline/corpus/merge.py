@@ -89,7 +89,7 @@ def merge_pairs(
             `merging.drop` is empty and nothing is held out.
         held_out: Parquet file made by `hold_out_pairs` from the same files, whose sentences `contaminated`
             tells, too. All pairs of these lines are left out, and all with a sentence that is the same as one
-            that is held out or nearly so. None holds out nothing.
+            that is held out or nearly so, unless the latter are more than a tenth. None holds out nothing.
         merging: what is dropped, capped and repeated.
         seed: seed for the random choice and order.
         **resources: threads, memory and temporary folder for DuckDB.
@@ -107,8 +107,8 @@ def merge_pairs(
         left.append(_count(database, "kept"))
         drop_contaminated(database, contaminated, merging.drop)
         left.append(_count(database, "kept"))
-        if held_out:
-            drop_held_out(database, held_out, contaminated)
+        if held_out and (near := drop_held_out(database, held_out, contaminated)):
+            warn(f"{near:,} pairs resemble held-out ones, too many to leave them out of the training data")
         left.append(_count(database, "kept"))
         _cap(database, merging.max_pairs, seed)
         left.append(_count(database, "kept"))

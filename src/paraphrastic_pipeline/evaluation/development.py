@@ -13,13 +13,12 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
+from paraphrastic.model.system import System
 from paraphrastic.quality.correlation import pearson
-from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
 from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT, YEARS
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
-from paraphrastic_pipeline.settings.sections.configuration import Measure
-from paraphrastic_pipeline.training.train import Development
+from paraphrastic_pipeline.training.development import Development
 
 # Turns English sentences into vectors, float32 [n, dim].
 Embed = Callable[[Sequence[str]], Float32]
@@ -30,17 +29,17 @@ class DevelopmentData:
     """What a model is scored on while it is trained, and what runs are chosen by.
 
     Attributes:
-        choose_by: what decides, as in the configuration.
+        choose_by: what decides, as in the configuration: `held_out`, `sts2017`, or the `mean` of both.
         held_out: Parquet file of `corpus.held_out.hold_out_pairs`; None if the model holds out none.
         testsets: Parquet file with STS 2017; None if the model does not know English.
     """
 
-    choose_by: Measure
+    choose_by: str
     held_out: Path | None
     testsets: Path | None
 
     @classmethod
-    def of_rule(cls, files: Mapping[str, Any], choose_by: Measure) -> Self:
+    def of_rule(cls, files: Mapping[str, Any], choose_by: str) -> Self:
         """The data among a rule's input files, of which `held_out` and `testsets` list one file or none."""
         held_out, testsets = (next(map(Path, files.get(name, ())), None) for name in ("held_out", "testsets"))
         return cls(choose_by, held_out, testsets)
@@ -52,8 +51,8 @@ class DevelopmentData:
         is Pearson's r on STS 2017 en-en, by which Wieting et al. (2021, section 5.1) choose models.
         """
         found: dict[str, float] = {}
-        if self.held_out:
-            found["held_out"] = held_out_score(system_of(model), read_held_out(self.held_out))
+        if self.held_out and (pairs := read_held_out(self.held_out)):
+            found["held_out"] = held_out_score(_system(model), pairs)
         if self.testsets:
             found["sts2017"] = sts2017_score(model, self.testsets)
         decisive = [value for name, value in found.items() if self.choose_by in ("mean", name)]
@@ -61,13 +60,23 @@ class DevelopmentData:
 
     def in_training(self) -> "Development | None":
         """How `train_model` scores a model; None if there is nothing to score it on."""
-        wanted = {"held_out": self.held_out, "sts2017": self.testsets}
+        held_out = self.held_out if self.held_out and read_held_out(self.held_out) else None
+        wanted = {"held_out": held_out, "sts2017": self.testsets}
         data = [path for name, path in wanted.items() if path and self.choose_by in ("mean", name)]
         return Development(self._score, data) if data else None
 
     def _score(self, files: Any) -> float:
         model = open_files(files) if isinstance(files, ModelFiles) else files.open()
         return self.scores(model)["development"]
+
+
+def _system(model: SentenceEncoder) -> System:
+    """A model as a system; `systems.open` would import what other people's systems need."""
+
+    def embed(sentences: Sequence[str], language: str | None) -> Float32:
+        return model.embed_raw_text(sentences, language=language, threads=1)
+
+    return System(model.label, model.dim, model.digest, embed)
 
 
 def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:

@@ -76,7 +76,7 @@ def _others(pairs: Path, wanted: Sequence[bool]) -> tuple[list[str], list[str]]:
 
 
 def held_out_score(system: System, held_out: Sequence[HeldOut]) -> float:
-    """Share × 100 of held-out sentences whose nearest sentence is their partner, in both directions."""
+    """Share × 100 of held-out sentences, at least one, whose nearest sentence is their partner."""
     hits = [found.hits for each in held_out for found in _vectors(system, each).retrieve()]
     return 100.0 * float(np.concatenate(hits).mean())
 
@@ -97,7 +97,8 @@ def evaluate_held_out(
     sentences of all pairs in both directions.
 
     In the result, `pairs` has the number of held-out pairs and of other sentences for each pair of languages,
-    and `examples` some sentences with their partner and what they find among all sentences.
+    and `examples` some sentences with their partner and what they find among all sentences. Without held-out
+    pairs, it has no figures.
 
     Args:
         evaluation: the system and its settings.
@@ -109,6 +110,9 @@ def evaluate_held_out(
         InputError: a file is damaged, or a vector is not finite.
     """
     read = read_held_out(testsets, pairs, languages)
+    if not read:
+        evaluation.write("held_out", {}, {}, pairs={}, examples=[])
+        return
     samples = evaluation.bootstrap_samples
     digest = hashlib.sha256("".join(each.digest for each in read).encode()).hexdigest()
     measurements: dict[str, Measurement] = {}

@@ -94,7 +94,7 @@ def write_card(
     outcome = None
     if held_out:
         after, *before = held_out
-        outcome = read_outcome(config["model"], after, next(iter(before), None)).sentence
+        outcome = read_outcome(config["model"], after, next(iter(before), None))
     card = rendered(
         "chosen",
         config,
@@ -102,7 +102,7 @@ def write_card(
         folder=f"results/models/{config['model']}",
         loads_elsewhere=loads_elsewhere,
         figures=figures,
-        outcome=outcome,
+        outcome=outcome.sentence if outcome else None,
         chosen=chosen,
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=rows,

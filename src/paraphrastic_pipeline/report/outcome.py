@@ -90,8 +90,8 @@ def read_outcomes(results: Path, table: Path) -> list[Outcome]:
     return sorted(found, key=lambda outcome: -outcome.found)
 
 
-def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome:
-    """Read the outcome of a model.
+def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome | None:
+    """Read the outcome of a model; None if no pairs were held out.
 
     Args:
         model: the name of the model.
@@ -104,6 +104,8 @@ def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome:
     """
     content = read_json(after)
     before = read_json(untrained) if untrained else None
+    if not content["pairs"]:
+        return None
     measured = content["measurements"]
     low, high = measured["found"]["interval"]
     return Outcome(
@@ -170,12 +172,12 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
             yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
     if trained:
         sentences = results / "held_out" / f"{trained[0]}.txt"
-        if sentences.is_file():
+        if sentences.is_file() and sentences.stat().st_size:
             rate = embedding_rate(results / "models" / trained[0], sentences)
             yield f"{trained[0]} embeds {rate:,.0f} sentences per second here, on one core."
         model = shlex.quote(f"{results}/models/{trained[0]}")
         yield "What to type next:"
-        if sentences.is_file():
+        if sentences.is_file() and sentences.stat().st_size:
             text = shlex.quote(str(sentences))
             pairs = shlex.quote(str(sentences.with_suffix(".tsv")))
             yield f"  paraphrastic score --model {model} --input {pairs} --output -"

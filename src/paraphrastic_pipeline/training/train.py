@@ -29,6 +29,7 @@ from paraphrastic_pipeline.settings.sections.training import EngineName, Trainin
 from paraphrastic_pipeline.training.autograd import CPU, AutogradEngine
 from paraphrastic_pipeline.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
+from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.selection import held_device
 from paraphrastic_pipeline.training.encoder_modules import SEEDS
@@ -46,18 +47,6 @@ log = logging.getLogger(__name__)
 CHECKPOINTS = "checkpoints"
 # The name of the parameters of an encoder that is one average.
 _TABLE = "parts.0.table"
-
-
-@dataclass(frozen=True, slots=True)
-class Development:
-    """How a model is scored while it is trained, from its files, and on which data; higher is better.
-
-    Scores that are only shown are `every` so many epochs apart; those of early stopping, as it says itself.
-    """
-
-    score: Callable[[Any], float]
-    data: Sequence[Path]
-    every: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
