@@ -50,6 +50,7 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
         "selection",
         "duplicates",
         "near_duplicates",
+        "held_out",
         "contamination",
         "max_pairs",
         "weights",
@@ -57,7 +58,7 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
     ),
     "Vocabulary and encoder": ("vocabulary", "encoder"),
     "A part of an encoder": (Part,),
-    "Training": ("recipe", "training", "sweep"),
+    "Training": ("recipe", "training", "sweep", "choose_by"),
     "Evaluation": ("evaluation",),
     "Other people's encoders": ("systems", System),
     "Statistics and studies": (

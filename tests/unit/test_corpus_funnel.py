@@ -86,7 +86,7 @@ def test_rows_that_the_extraction_left_out_are_the_first_reason(
     header, row = flow.read_text().splitlines()
     assert header.startswith("model,corpus,read,unreadable,empty,length,language,duplicates,")
     assert row == "de,tanzil,160,60,0,30,10,4,0,3,2,51"
-    first, second = surprises(tmp_path, None, None, lambda name: name == "funnel")
+    first, second = surprises(tmp_path, None, None, [], lambda name: name == "funnel")
     assert first.startswith("For de: The extraction drops 38% of tanzil, 60 of 160 pairs: all because of")
     assert second.startswith("For de: The filters drop 40% of tanzil, 40 of 100 pairs: 30 of them because of")
 
@@ -171,15 +171,15 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
     files = ([counts["selected"]], [counts["merged"]], *tables)
     tabulate_funnel(*files, corpora=[("de", "mine")], models=["de"])
     assert tables[0].read_text().splitlines() == [
-        "model,corpus,read,empty,odd_line,duplicates,near_duplicates,contaminated,capped,kept",
-        "de,mine,100,0,75,0,0,0,5,20",
+        "model,corpus,read,empty,odd_line,duplicates,near_duplicates,contaminated,held_out,capped,kept",
+        "de,mine,100,0,75,0,0,0,0,5,20",
     ]
     assert tables[1].read_text().splitlines()[1:] == ["de,mine,empty,0,0", "de,mine,odd_line,0,75"]
     plot_funnel(*tables, [tmp_path / "funnel.svg"])
     texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(tmp_path / "funnel.svg").iter()]
     assert {"odd line", "75.0", "over the cap", "20.0"} <= set(texts)
     assert "odd line" in map(words, read_table(tables[0]).columns)
-    (line,) = surprises(tmp_path, None, None, lambda name: name == "funnel")
+    (line,) = surprises(tmp_path, None, None, [], lambda name: name == "funnel")
     assert line == (
         "For de: The filters drop 75% of mine, 75 of 100 pairs: all because of their odd line; the "
         "setting is selection.bitext.odd_line."

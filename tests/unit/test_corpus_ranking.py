@@ -28,6 +28,7 @@ def marked(path, rows):
     table = {
         "row": pa.array([row for row, _ in rows], pa.int64()),
         "kind": pa.array([kind for _, kind in rows], pa.string()),
+        "testset": pa.array(["sts"] * len(rows), pa.string()),
     }
     pq.write_table(pa.table(table), path)
     return path

@@ -34,7 +34,7 @@ def study(tmp_path: Path, *, data: str = "official", missing: tuple[str, ...] = 
                 {"part": number, "min": number / 8, "max": number / 8 + 0.0625, "pairs": 900, "sampled": 100}
             )
             folder = tmp_path / measure / str(number)
-            development.append(write(folder / "development.json", {"pearson": score}))
+            development.append(write(folder / "development.json", {"sts2017": score, "development": score}))
             average = {"value": score / 200, "interval": [score / 200 - 0.02, score / 200 + 0.0151]}
             system = {"system": "P-SP en", "source": "measured"}
             measurements = {"pearson avg": average}

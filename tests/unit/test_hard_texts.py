@@ -27,6 +27,7 @@ from paraphrastic.model.folder import save_model
 from paraphrastic.neighbours.dedup_files import dedup_file
 from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
 from paraphrastic.neighbours.search_files import Index, SearchOptions, search_files
+from paraphrastic.quality.evaluate_files import evaluate_pairs, read_pairs
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
@@ -198,7 +199,7 @@ def test_no_command_reads_sentences_that_is_not_tested_here() -> None:
     }
     # The pages of `demo`, `inspect` and `negatives` show sentences that `read_sentences` reads, as `search`
     # does, and the pairs of `plan` are a number.
-    tested = {"embed", "score", "search", "dedup", "mine", "export"}
+    tested = {"embed", "score", "evaluate", "search", "dedup", "mine", "export"}
     assert found == {*tested, "demo", "inspect", "negatives", "plan"}
 
 
@@ -253,6 +254,15 @@ def test_scores_of_a_file_and_of_python_are_one(tmp_path: Path, model: AverageEn
     score_file(model, lines, str(tmp_path / "scores.tsv"))
     scores = [line.split("\t")[0] for line in (tmp_path / "scores.tsv").read_text("utf-8").split("\n")[:-1]]
     assert_alike(list(map(float, scores)), np.ones(len(pairs)))
+
+
+def test_evaluation_reads_the_plain_texts(tmp_path: Path, model: AverageEncoder) -> None:
+    results = []
+    for texts in (ALL, PLAIN):
+        lines = ["\t".join(pair) for pair in zip(texts, PLAIN, strict=True)]
+        pairs = read_pairs(write(tmp_path / "pairs.tsv", lines))
+        results.append(evaluate_pairs(system_of(model), pairs, model="hard"))
+    assert results[0]["forward"]["nearest"] == results[1]["forward"]["nearest"] == 1
 
 
 def test_search_mining_and_deduplication_find_the_plain_texts(tmp_path: Path, model: AverageEncoder) -> None:

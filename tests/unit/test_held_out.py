@@ -33,7 +33,7 @@ def held_out(
         output,
         pairs=pairs,
         share=share,
-        languages=[("en", "de")] * len(files),
+        corpora=[(f"c{number}", ("en", "de")) for number in range(len(files))],
         max_pairs=max_pairs or [None] * len(files),
         seed=seed,
         memory_mb=200,
@@ -43,6 +43,7 @@ def held_out(
     rows: list[dict[str, object]] = pq.read_table(output.pairs).to_pylist()
     assert len(rows) == count
     assert all((row["source_language"], row["target_language"]) == ("en", "de") for row in rows)
+    assert all(row["name"] == f"c{row['corpus']}" for row in rows)
     lines = (folder / "held_out.tsv").read_text("utf-8").splitlines()
     assert lines == [f"{row['source']}\t{row['target']}" for row in rows]
     assert (folder / "held_out.txt").read_text("utf-8").splitlines() == [row["target"] for row in rows]

@@ -147,11 +147,17 @@ def test_the_runs_of_all_models_share_the_cores() -> None:
 def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -> None:
     wildcards = of(model="en", run="dropout-0.0-megabatch-10")
     models = results().evaluations.models
-    assert models.development_testsets(wildcards) == "ancient results/testsets/sts.parquet"
-    assert models.uncounted_modules(wildcards) == ["paraphrastic_pipeline.evaluation.development"]
+    files = {"sts2017": "results/testsets/sts.parquet", "held_out": "results/held_out/en.parquet"}
+    for measure, path in files.items():
+        assert models.development(measure)(wildcards) == [f"ancient {path}"]
+    assert models.uncounted_modules(wildcards) == [
+        "paraphrastic_pipeline.evaluation.development",
+        "paraphrastic_pipeline.evaluation.held_out",
+    ]
     training = {**load("config")["training"], "early_stopping": {"patience": 2, "every": 1}}
     stopping = results(training=training).evaluations.models
-    assert stopping.development_testsets(wildcards) == "results/testsets/sts.parquet"
+    for measure, path in files.items():
+        assert stopping.development(measure)(wildcards) == [path]
     assert stopping.uncounted_modules(wildcards) == []
 
 

@@ -190,7 +190,9 @@ def test_every_table_has_a_title_and_a_caption() -> None:
 
 def test_tables_are_those_that_have_rows() -> None:
     found = results()
-    assert found.system_tables == ["sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba"]
+    assert found.system_tables == [
+        "held_out", "sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba",
+    ]  # fmt: skip
     assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc"
     assert found.off["bucc"] == found.absent["bucc"]
     assert CAPTIONS["sts"] == LAYOUTS["sts"].caption
@@ -240,7 +242,11 @@ def test_results_of_a_table_are_those_of_all_seeds() -> None:
 
 def test_files_that_stand_after_forcerun_are_targets() -> None:
     found = results(models=["fr"], filter_study={"model": None}, language_choice={"models": []})
-    assert found.default_targets(["train_model"]) == ["results/tables/sts.csv", "results/models/fr/README.md"]
+    assert found.default_targets(["train_model"]) == [
+        "results/tables/held_out.csv",
+        "results/tables/sts.csv",
+        "results/models/fr/README.md",
+    ]
     assert found.default_targets(["train_model", "results/x"]) == ["results/x"]
     # Without English, there is no table of STS.
     alone = results("papers/mined_paraphrases")

@@ -10,6 +10,7 @@ import yaml
 
 from paraphrastic import InputError
 from paraphrastic.cli import main
+from paraphrastic_pipeline.registry.language_labels import shortest_code
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.workflow.starter import starter_configuration
 
@@ -92,8 +93,8 @@ def test_corpora_of_the_registry_and_of_unknown_size() -> None:
         (
             ["en", "pl"],
             "README.md",
-            r"^README\.md: its format is unknown; give its name one of the endings \.tsv, \.jsonl, "
-            r"\.ndjson, \.parquet, \.tmx$",
+            r"^README\.md: its format is unknown; give its name one of the endings \.tsv, \.txt, "
+            r"\.jsonl, \.ndjson, \.parquet, \.tmx$",
         ),
         (["en", "pl"], "Makefile.gz/x", r"^Makefile\.gz/x: is not a file$"),
         (
@@ -138,7 +139,7 @@ def test_a_file_without_a_pair_is_refused_with_the_readers_words(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["my", "my.txt", "my.csv.gz"])
+@pytest.mark.parametrize("name", ["my", "my.doc", "my.csv.gz"])
 def test_a_file_of_unknown_format(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r": its format is unknown; give its name one of the endings \.tsv"):
         starter_configuration(["en", "pl"], [write_pairs(tmp_path / name, 9)], "mine.yaml")
@@ -269,3 +270,40 @@ def test_the_command_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert output.read_text() == written
     with pytest.raises(SystemExit):
         main(["new", "--languages", "English", "--corpus", "multi30k", "--output", "-"])
+
+
+def test_text_with_tabs_is_a_table(tmp_path: Path) -> None:
+    text = starter_configuration(["en", "pl"], [write_pairs(tmp_path / "my.txt", 9)], "mine.yaml")
+    assert "about 9 pairs" in text
+
+
+@pytest.mark.parametrize(
+    ("languages", "expected"),
+    [
+        (["en", "de"], {"tatoeba": {"testsets": "tatoeba"}, "bucc": {"testsets": "bucc2018"}}),
+        (["en", "tr"], {"tatoeba": {"testsets": "tatoeba"}}),
+        (["tr", "fr"], {"sts": None}),
+        (["en"], None),
+    ],
+)
+def test_models_are_evaluated_in_their_own_languages(
+    tmp_path: Path, languages: list[str], expected: dict[str, object] | None
+) -> None:
+    text = starter_configuration(languages, [write_pairs(tmp_path / "my.tsv", 9)], "mine.yaml")
+    assert yaml.safe_load(text).get("evaluation") == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "short"),
+    [
+        ("tur", "tr"),
+        ("ger", "de"),
+        ("tr", "tr"),
+        ("ceb", "ceb"),
+        ("yue", "yue"),
+        ("xyz", "xyz"),
+        ("kur", "kur"),
+    ],
+)
+def test_codes_of_three_letters(code: str, short: str) -> None:
+    assert shortest_code(code) == short

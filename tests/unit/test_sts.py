@@ -17,7 +17,7 @@ from paraphrastic.model.encoder import cosines
 from paraphrastic.quality.correlation import pearson, spearman
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.evaluation import sts
-from paraphrastic_pipeline.evaluation.development import development_score
+from paraphrastic_pipeline.evaluation.development import sts2017_score
 from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
@@ -223,7 +223,7 @@ def test_pairs_without_gold_score_do_not_count(tmp_path: Path) -> None:
 def test_damaged_testsets_are_named(tmp_path: Path) -> None:
     (tmp_path / "sts.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(InputError, match=r"sts\.parquet: not readable as Parquet"):
-        development_score(WordOverlap(), tmp_path / "sts.parquet")
+        sts2017_score(WordOverlap(), tmp_path / "sts.parquet")
 
 
 def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:

@@ -25,7 +25,7 @@ def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
         write_json(run / "config.json", {**model, "training": settings, "sha256": files})
         (run / "model.safetensors").write_text(f"weights {dropout} {megabatch}")
         (run / "sentencepiece.model").write_text("pieces")
-        write_json(run / "development.json", {"pearson": 100 * score})
+        write_json(run / "development.json", {"held_out": 90.0, "development": 100 * score})
         scores.append(run / "development.json")
     choose_model(scores, folder / "model")
     return folder / "model"
@@ -35,12 +35,22 @@ def test_the_best_run_becomes_the_model_of_equal_ones_the_first(tmp_path: Path) 
     model = sweep(tmp_path, RUNS)
     assert (model / "model.safetensors").read_text() == "weights 0.0 60"
     assert (model / "sweep.csv").read_text().splitlines() == [
-        "dropout,megabatch,mining_precision,development,chosen",
-        "0.0,5,float32,71.00,",
-        "0.0,60,float32,74.32,yes",
-        "0.3,5,float32,74.32,",
-        "0.3,60,float32,70.00,",
+        "dropout,megabatch,mining_precision,held_out,sts2017,development,chosen",
+        "0.0,5,float32,90.00,,71.00,",
+        "0.0,60,float32,90.00,,74.32,yes",
+        "0.3,5,float32,90.00,,74.32,",
+        "0.3,60,float32,90.00,,70.00,",
     ]
+
+
+def test_the_first_run_is_taken_if_nothing_can_be_measured(tmp_path: Path) -> None:
+    sweep(tmp_path, RUNS)
+    scores = sorted(tmp_path.rglob("development.json"))
+    for score in scores:
+        write_json(score, {})
+    choose_model(scores, tmp_path / "model")
+    rows = (tmp_path / "model" / "sweep.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[3:] for row in rows] == [["", "", "", "yes"], *[["", "", "", ""]] * 3]
 
 
 def test_files_for_other_libraries_do_not_outlive_their_model(tmp_path: Path) -> None:
@@ -65,7 +75,7 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
     assert [row["model"] for row in rows] == ["de"] * 4 + ["en"]
     assert rows[4] == {
         "model": "en", "dropout": "0.1", "megabatch": "5", "mining_precision": "float32",
-        "development": "50.00", "chosen": "yes",
+        "held_out": "90.00", "sts2017": "", "development": "50.00", "chosen": "yes",
     }  # fmt: skip
     outputs = [tmp_path / "sweep.svg", tmp_path / "sweep.png"]
     plot_sweep(table, outputs)

@@ -77,7 +77,7 @@ def test_the_table_is_the_mean_of_the_evaluated_datasets(finished_once: Path, mo
 def test_the_best_run_of_the_sweep_is_the_model(finished_once: Path, model: str) -> None:
     folder = finished_once / "results/training" / model
     scores = {
-        path.parent: json.loads(path.read_text())["pearson"] for path in folder.glob("*/development.json")
+        path.parent: json.loads(path.read_text())["development"] for path in folder.glob("*/development.json")
     }
     assert len(scores) == 2
     best = max(scores, key=lambda run: scores[run])

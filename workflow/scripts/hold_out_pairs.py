@@ -12,7 +12,7 @@ with step(snakemake):
         snakemake.input.selected,
         HeldOutFiles(**dict(snakemake.output.items())),
         **snakemake.params.held_out,
-        languages=[pair for _, pair in snakemake.params.corpora],
+        corpora=snakemake.params.corpora,
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),

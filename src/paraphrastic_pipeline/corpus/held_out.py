@@ -30,7 +30,7 @@ _FEWEST, _LARGEST_SHARE = 10, 0.25
 _MOST_LINES = 5
 # Lines that are looked at for each one that is needed, since not every pair is suitable.
 _CANDIDATES = 8
-_LANGUAGES = ("source_language", "target_language")
+_ABOUT = ("name", "source_language", "target_language")
 
 
 class _Candidate(NamedTuple):
@@ -45,8 +45,8 @@ class HeldOutFiles:
     """The files of held-out pairs, which are in random order.
 
     Attributes:
-        pairs: Parquet file with `source`, `target`, `corpus` (int16), `line`, and their languages,
-            `source_language` and `target_language`.
+        pairs: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
+            the languages of the sides, `source_language` and `target_language`.
         table: lines `source TAB target`, which commands such as `paraphrastic score` take.
         sentences: the targets, one per line.
     """
@@ -62,7 +62,7 @@ def hold_out_pairs(
     *,
     pairs: int,
     share: float,
-    languages: Sequence[Sequence[str]],
+    corpora: Sequence[tuple[str, Sequence[str]]],
     max_pairs: Sequence[int | None],
     seed: int,
     **resources: Unpack[Resources],
@@ -79,7 +79,7 @@ def hold_out_pairs(
         pairs: number of pairs to hold out.
         share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
             the lines.
-        languages: languages of source and target of each corpus.
+        corpora: name of each corpus, and the languages of source and target.
         max_pairs: most pairs that are used of each corpus.
         seed: seed for the choice.
         **resources: threads, memory and temporary folder for DuckDB.
@@ -102,9 +102,11 @@ def hold_out_pairs(
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
     random.Random(seed).shuffle(found)
     rows = [
-        {**each._asdict(), **dict(zip(_LANGUAGES, languages[each.corpus], strict=True))} for each in found
+        {**each._asdict(), **dict(zip(_ABOUT, (name, *languages), strict=True))}
+        for each in found
+        for name, languages in [corpora[each.corpus]]
     ]
-    schema = pa.schema([*MERGED_SCHEMA, *((name, pa.string()) for name in _LANGUAGES)])
+    schema = pa.schema([*MERGED_SCHEMA, *((name, pa.string()) for name in _ABOUT)])
     write_table(output.pairs, pa.Table.from_pylist(rows, schema=schema))
     _write_lines(output.table, (f"{each.source}\t{each.target}" for each in found))
     _write_lines(output.sentences, (each.target for each in found))
