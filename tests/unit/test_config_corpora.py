@@ -20,7 +20,8 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to run in that contains a user's own corpus."""
     monkeypatch.chdir(tmp_path)
     Path("My-Data.v2.tsv.gz").write_bytes(b"content")
-    Path("pairs.txt").write_text("content")
+    for name in ("pairs.txt", "pairs.doc"):
+        Path(name).write_text("content")
     return tmp_path
 
 
@@ -129,7 +130,10 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
         ),
         ("Bi.TSV.gz", "corpora: 'Bi.TSV.gz' is not in the registry of data sets; a file is given as {path: "),
         ({"path": "."}, "corpora.1.path: '.' is not a file"),
-        ({"path": "pairs.txt"}, "corpora.1.path: 'pairs.txt' has none of the endings .tsv, .jsonl, "),
+        (
+            {"path": "pairs.doc"},
+            "corpora.1.path: 'pairs.doc' has none of the endings .tsv, .txt, .csv, .jsonl, ",
+        ),
         (
             {"path": "pairs.txt", "kind": "tmx", "columns": ["en", "de"]},
             "corpora.1.columns: kind 'tmx' has no columns",

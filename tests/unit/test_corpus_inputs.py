@@ -373,3 +373,40 @@ def test_compressed_inputs(tmp_path, kind, compress):
     (tmp_path / "pairs.parquet").unlink()
     (tmp_path / "unreadable.tsv").unlink()
     assert "mine: damaged: " in fault(tmp_path, kind, path, bound=100)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "rows", "scores"),
+    [
+        ('one,eins\n"two, too","zwei ""2"""\n', (), [("one", "eins", 1), ("two, too", 'zwei "2"', 2)], []),
+        ("DE,en\neins,one\n", (), [("one", "eins", 2)], []),
+        ("target,source,score\neins,one,0.5\n", (), [("one", "eins", 2)], [0.5]),
+        ("id,a,b\n7,one,eins\n", ("a", "b"), [("one", "eins", 2)], []),
+        ("7,one,eins\n8,two,zwei\n", ("2", "3"), [("one", "eins", 1), ("two", "zwei", 2)], []),
+        ('"one\n1",eins\n', (), [("one 1", "eins", 1)], []),
+    ],
+)
+def test_csv(tmp_path, text, columns, rows, scores):
+    _, found, _ = extract(tmp_path, "csv", text, columns=columns)
+    assert [(row["source"], row["target"], row["line"]) for row in found] == rows
+    assert [row["paraphrase_score"] for row in found if "paraphrase_score" in row] == scores
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("one\ntwo\n", "mine.csv:1: the line has no comma; a CSV file needs one between source and target"),
+        ("a,b,c,d\n", "mine.csv:1: 4 columns; name those of source and target, such as `columns: [1, 2]`"),
+    ],
+)
+def test_csv_without_pairs(tmp_path, text, cause):
+    assert cause in fault(tmp_path, "csv", text)
+
+
+def test_a_bad_row_of_csv_costs_itself_alone(tmp_path):
+    text = 'one,eins\ntwo,zwei,deux\nthree,"drei\nfour,vier\n'
+    counts, rows, faults = extract(tmp_path, "csv", text, bound=9)
+    assert [row["source"] for row in rows] == ["one", "four"]
+    assert faults[0] == "2\t3 columns, the header has 2"
+    assert faults[1].startswith("3\tnot CSV: ")
+    assert counts["unreadable"] == 2

@@ -1,6 +1,7 @@
 """Test that every step of the way, from a corpus to a vector, treats hard texts as `hard_texts` wants it."""
 
 import argparse
+import csv
 import json
 import shutil
 import zipfile
@@ -112,6 +113,9 @@ def corpus_of(kind: str, folder: Path, texts: Sequence[str]) -> tuple[list[Corpu
         return [CorpusFile(path, ("xx",), ("c.txt",))], codes
     if kind == "tsv":
         path.write_text(columns, encoding="utf-8")
+    elif kind == "csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([text, "a plain text", "0.5"] for text in texts)
     elif kind == "jsonl":
         rows = (json.dumps({"xx": text, "en": "a plain text"}, ensure_ascii=False) for text in texts)
         path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")

@@ -31,8 +31,9 @@ example:
   paraphrastic new --languages en-de --corpus pairs.tsv --output mine.yaml
   paraphrastic config --configfile mine.yaml --model de
 
-Run the command in the folder of the pipeline. A file may be TSV, JSON lines, Parquet or TMX, plain or
-compressed. Name the languages in the order of its columns, or name one language for paraphrases.
+Run the command in the folder of the pipeline. A file may be TSV, text with tabs, CSV, JSON lines, Parquet
+or TMX, plain or compressed. Name the languages in the order of its columns, or name one language for
+paraphrases.
 """,
     cli.argument(
         "--languages",

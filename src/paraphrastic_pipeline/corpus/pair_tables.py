@@ -1,11 +1,11 @@
-"""Tables of sentence pairs: TSV, JSON lines and Parquet.
+"""Tables of sentence pairs: TSV, CSV, JSON lines and Parquet.
 
 `columns` names the columns: one for each side, then optionally the paraphrase score and the translation
 score. If it is empty, the sides are columns named after the two languages, the same inside `translation`, or
 `source` and `target`, and the scores are `score` and `translation_score`. A dot in a name leads into a nested
-object. In TSV, columns are numbers from 1, or names if the first line is a header; if none are given, the two
-or three columns are source, target and paraphrase score. The first row decides which columns and scores there
-are; a later row that differs is unreadable.
+object. In TSV and CSV, columns are numbers from 1, or names if the first line is a header; if none are given,
+the two or three columns are source, target and paraphrase score, and a header of CSV may have these names.
+The first row decides which columns and scores there are; a later row that differs is unreadable.
 """
 
 import json
@@ -31,6 +31,8 @@ from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 # Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.
 _SCORES = ("paraphrase_score", "translation_score")
 _FOUND_SCORES = ("score", "translation_score")
+# What stands between the cells of a table.
+_SEPARATORS = {"TSV": "tab", "CSV": "comma"}
 # Takes the place of the paraphrase score in `columns` if there is only a translation score.
 _NO_COLUMN = "-"
 # A ranking of a whole corpus holds its scores as float32.
@@ -100,18 +102,42 @@ def finite_score(value: object) -> float:
 
 def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: UnreadableRows) -> PairRows:
     """Rows of a table whose cells are separated by tabs, without quoting."""
-    lines = readable_lines(stream, label, unreadable)
-    first = next(lines, None)
+    lines = ((number, line.split("\t")) for number, line in readable_lines(stream, label, unreadable))
+    return rows_of_cells(lines, label, columns, unreadable)
+
+
+def rows_of_cells(
+    rows: Iterator[tuple[int, list[str]]],
+    label: str,
+    columns: Sequence[str],
+    unreadable: UnreadableRows,
+    *,
+    languages: tuple[str, str] | None = None,
+    kind: str = "TSV",
+) -> PairRows:
+    """Rows of a table from the numbers and cells of its rows.
+
+    If no columns are named, and `languages` are given, the first row is a header if it has the names that
+    JSON lines have by default, in any case.
+    """
+    first = next(rows, None)
     if first is None:
         return PairRows(iter(()))
-    header = first[1].split("\t")
+    header = first[1]
     width, place, hint = len(header), f"{label}:{first[0]}", ""
+    if languages and not columns:
+        names = [cell.strip().lower() for cell in header]
+        if chosen := _find_columns(names, languages, ()):
+            columns, header = tuple(chosen[0]), names
     columns, scores = _named(columns)
     if all(map(is_count, columns)):  # also true if there are none
-        lines = chain([first], lines)
+        rows = chain([first], rows)
         places = [int(column) - 1 for column in columns]
         if not places and width == 1:
-            raise InputError(f"{place}: the line has no tab; a TSV file needs one between source and target")
+            raise InputError(
+                f"{place}: the line has no {_SEPARATORS[kind]}; a {kind} file needs one between source and "
+                "target"
+            )
         if not places and width > 3:
             wanted = "name those of source and target, such as `columns: [1, 2]`"
             raise InputError(f"{place}: {width} columns; {wanted}")
@@ -127,14 +153,15 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
         places = [header.index(column) for column in columns]
     source, target, *rest = places
 
-    def parse(number: int, line: str) -> tuple[Any, ...]:
-        cells = split_cells(line, (width,), f"the first line has {width}")
+    def parse(number: int, cells: list[str]) -> tuple[Any, ...]:
+        if len(cells) != width:
+            raise RowError(f"{len(cells)} columns, the first line has {width}")
         try:
             return cells[source], cells[target], number, *(finite_score(cells[place]) for place in rest)
         except RowError as error:
             raise RowError(f"{error}{hint}") from None
 
-    return PairRows(parse_rows(lines, parse, label, unreadable), scores)
+    return PairRows(parse_rows(rows, parse, label, unreadable), scores)
 
 
 def check_columns(header: Sequence[str], wanted: Sequence[str], place: str) -> None:

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import Undecodable, UnreadableRows, read_lines
-from paraphrastic_pipeline.corpus.pair_tables import check_columns
+from paraphrastic_pipeline.corpus.pair_tables import PairRows, check_columns, rows_of_cells
 
 # No sentence is as long; a quote that is never closed must not swallow the rest of a file.
 _MAX_CELL, _MAX_LINES = 1 << 20, 1000
@@ -46,6 +46,28 @@ def table_rows(
             check_columns(header, wanted, label)
     if not header:
         check_columns(header, wanted, label)
+
+
+def csv_pairs(
+    stream: BinaryIO,
+    label: str,
+    languages: tuple[str, str],
+    columns: Sequence[str],
+    unreadable: UnreadableRows,
+) -> PairRows:
+    """The pairs of a CSV file; see `pair_tables`."""
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        first: list[str] = []
+        for number, row, cause in _csv_rows(enumerate(read_lines(stream, label), start=1), first):
+            if cause:
+                unreadable.add(label, number, cause)
+            else:
+                first += [] if first else row
+                # An end of a line in a cell is white space.
+                yield number, [cell.replace("\n", " ") for cell in row]
+
+    return rows_of_cells(rows(), label, columns, unreadable, languages=languages, kind="CSV")
 
 
 def _tsv_rows(lines: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[int, list[str], str]]:

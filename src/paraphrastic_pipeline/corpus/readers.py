@@ -25,6 +25,7 @@ from paraphrastic_pipeline.corpus.pair_tables import (
     split_cells,
     tsv_rows,
 )
+from paraphrastic_pipeline.corpus.quoted_tables import csv_pairs
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.archive import open_members
@@ -201,6 +202,10 @@ def _tsv(source: _Source) -> PairRows:
     return tsv_rows(source.stream(), source.label, source.columns, source.unreadable)
 
 
+def _csv(source: _Source) -> PairRows:
+    return csv_pairs(source.stream(), source.label, source.sides, source.columns, source.unreadable)
+
+
 def _jsonl(source: _Source) -> PairRows:
     return jsonl_rows(source.stream(), source.label, source.sides, source.columns, source.unreadable)
 
@@ -264,6 +269,7 @@ _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "paranmt": _paranmt,
     "manythings": _manythings,
     "tsv": _tsv,
+    "csv": _csv,
     "jsonl": _jsonl,
     "parquet": _parquet,
     "tmx": _tmx,

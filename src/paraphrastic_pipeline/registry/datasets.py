@@ -63,6 +63,8 @@ KINDS = {
     "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
     # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.pair_tables`.
     "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv", ".txt"), members="columns", scores=_SCORES),
+    # The same with commas, and cells that may be in quotes.
+    "csv": Kind((1, 2), is_corpus=True, endings=(".csv",), members="columns", scores=_SCORES),
     # One JSON object per line, with keys named after the languages or in `members`.
     "jsonl": Kind((1, 2), is_corpus=True, endings=(".jsonl", ".ndjson"), members="columns", scores=_SCORES),
     # Columns named after the languages or in `members`.
@@ -376,8 +378,8 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     if "-" in columns:
         return "'-' can only stand for the paraphrase score, before a translation score"
     numbers = [column for column in columns if is_count(column)]
-    if kind == "tsv" and numbers and (len(numbers) < len(columns) or "0" in numbers):
-        return "columns of kind 'tsv' are numbers from 1, or all of them names from its header"
+    if kind in ("tsv", "csv") and numbers and (len(numbers) < len(columns) or "0" in numbers):
+        return f"columns of kind {kind!r} are numbers from 1, or all of them names from its header"
     return None
 
 

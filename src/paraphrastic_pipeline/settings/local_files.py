@@ -86,7 +86,7 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
                 languages: list[str] = file["languages"]
                 first: list[str] = orders.setdefault(f"{name} {sorted(languages)}", languages)
                 # The order of the languages matters unless the columns are named after them.
-                if (file["kind"] == "tsv" or file["columns"]) and first != languages:
+                if (file["kind"] in ("tsv", "csv") or file["columns"]) and first != languages:
                     elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
                     yield f"{at}: {elsewhere}: give it another name and its columns here"
     for name in config["mined"]:

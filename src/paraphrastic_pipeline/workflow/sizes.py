@@ -18,6 +18,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows
 from paraphrastic_pipeline.corpus.blocks import open_parquet
 from paraphrastic_pipeline.corpus.pair_tables import PairRows, jsonl_rows, parquet_rows, tsv_rows
+from paraphrastic_pipeline.corpus.quoted_tables import csv_pairs
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of
@@ -38,7 +39,7 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
 # MB of an output if nothing else is said about it.
 _SMALL_MB = 0.03
 # Kinds of corpora whose size is estimated from the rows at the beginning.
-SAMPLED = ("tsv", "jsonl", "parquet", "tmx")
+SAMPLED = ("tsv", "csv", "jsonl", "parquet", "tmx")
 # Bytes to read from the beginning of such a file, and the most bytes to take of its uncompressed content.
 _HEAD_BYTES, _MAX_BYTES = 1 << 21, 1 << 26
 _PIECE_BYTES = 1 << 16
@@ -204,6 +205,8 @@ def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows,
             stream, label = BytesIO(content), str(path)
             if kind == "tsv":
                 rows = tsv_rows(stream, label, file.members, ignored)
+            elif kind == "csv":
+                rows = csv_pairs(stream, label, sides, file.members, ignored)
             elif kind == "jsonl":
                 rows = jsonl_rows(stream, label, sides, file.members, ignored)
             else:
