@@ -44,6 +44,7 @@ rule write_report:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
         figures=expand("results/figures/{figure}.svg", figure=results.figures),
+        held_out=results.files("held_out"),
         provenance=rules.write_provenance.output.provenance,
     output:
         page=report(

@@ -70,7 +70,8 @@ EXAMPLES = [
     for block in blocks(page, "sh")
     if (
         lines := re.findall(
-            r"^paraphrastic (?:embed|score|mine|search|dedup|export|plan|report|verify) (?:.*\\\n)*.*$",
+            r"^paraphrastic (?:embed|score|evaluate|mine|search|dedup|export|plan|report|verify) "
+            r"(?:.*\\\n)*.*$",
             block,
             re.M,
         )
@@ -81,7 +82,7 @@ OUTPUTS = ("--output", "--report")
 
 def test_there_are_examples() -> None:
     commands = {line.split()[1] for example in EXAMPLES for line in example.values[0]}
-    assert {"embed", "score", "mine", "search", "dedup", "export"} <= commands
+    assert {"embed", "score", "evaluate", "mine", "search", "dedup", "export"} <= commands
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ definitions:
 language_id: null
 selection:
   bitext: {language: null}
+held_out: null
 evaluation: {sts: sample_sts}
 """
 RUN = ("--configfile", "config.yaml", "--")

@@ -71,7 +71,13 @@ FOUND_ELSEWHERE = {
     "train_part": {"output.sentencepiece", "output.config", "output.history"},
     "train_transformer": {"output.history", "output.pooling"},
     "write_card": {"input.sweep", "input.tokenizer"},
-    "write_report": {"input.tables", "input.intervals", "input.figures", "input.provenance"},
+    "write_report": {
+        "input.tables",
+        "input.intervals",
+        "input.figures",
+        "input.held_out",
+        "input.provenance",
+    },
 }
 # Parameters without which Snakemake would not run a step again after a change; `code` is one in every rule.
 FOR_SNAKEMAKE = {

@@ -194,7 +194,12 @@ def number(text: str) -> float:
 
 def number_or_file(text: str) -> float | Path:
     """A number, or a file that exists."""
-    return Path(text) if Path(text).is_file() else number(text)
+    if Path(text).is_file():
+        return Path(text)
+    try:
+        return read_number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}, and there is no such file") from None
 
 
 LANGUAGE = argument(

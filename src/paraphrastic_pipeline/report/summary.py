@@ -155,7 +155,7 @@ def trained_models(content: Mapping[str, Any]) -> dict[str, list[str]]:
     """The corpora of the models of a run by their names, from the content of its `provenance.json`."""
     config = content["config"]
     found = {}
-    for model in config["models"]:
+    for model in config.get("models", ()):
         corpora = config["definitions"][model].get("corpora") or []
         found[model] = [
             corpus if isinstance(corpus, str) else Path(corpus.get("name") or corpus["path"]).name
