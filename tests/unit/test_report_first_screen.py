@@ -10,6 +10,7 @@ import pytest
 from paraphrastic.base.tables import write_csv
 from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.page import write_report
 from paraphrastic_pipeline.report.provenance import write_provenance
 from paraphrastic_pipeline.report.summary import Gain, Headline, read_ledger, read_speeds
@@ -86,6 +87,34 @@ def test_what_surprises(tmp_path: Path) -> None:
         "one may lie beyond it.",
         "2 of 3 figures of the papers in the table sts spearman were missed: ours are worse, and the printed "
         "ones lie outside their intervals.",
+    ]
+
+
+def test_sides_of_unequal_length_surprise(tmp_path: Path) -> None:
+    write(tmp_path, "corpora", [
+        {"model": "de", "corpus": corpus, "language": language, "length": length}
+        for corpus, language, length in (
+            ("a", "en", "9.00"), ("a", "de", "18.00"), ("b", "en", "9.00"), ("b", "de", "18.90"),
+            ("all", "en", ""),
+        )
+    ])  # fmt: skip
+    assert found(tmp_path) == [
+        "The sentences of b in de are 2.1 times as long as those in en for de, so many of its pairs may be "
+        "no translations."
+    ]
+
+
+def test_low_retrieval_and_training_without_an_effect_surprise(tmp_path: Path) -> None:
+    def outcome(model: str, share: float, before: float | None) -> Outcome:
+        return Outcome(model, 200, share, (share - 5, share + 5), share, 10_000, before, [])
+
+    outcomes = [outcome("a", 80, 3), outcome("b", 40, None), outcome("c", 60, 56)]
+    # English STS then says nothing.
+    headline = Headline([Gain("P-SP", 60.0, 58.0, (58.0, 62.0))], None, False, (0, 1))
+    assert surprises(tmp_path, headline, None, outcomes, lambda name: False) == [
+        "b finds the partners of only 40.0 % of held-out sentences.",
+        "Training has made no clear difference to c: 56.0 % of the held-out sentences found their partner "
+        "before it, and 60.0 % after it.",
     ]
 
 

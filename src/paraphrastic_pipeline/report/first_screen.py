@@ -14,6 +14,8 @@ from paraphrastic_pipeline.report.summary import Headline, Ledger
 _CONTAMINATED = 5.0
 # A share of held-out sentences that find their partner below which a reader is told, in %.
 _LOW = 50.0
+# How many times as long as the other side of a corpus one side is, if a reader is told.
+_LONGER = 2.0
 # Columns of the funnel that are no numbers.
 _NO_COUNTS = ("model", "corpus")
 # Values of a sweep that nothing lies beyond.
@@ -129,6 +131,21 @@ def _dropped(path: Path) -> Iterator[str]:
         yield f"For {_listed(names)}: {sentence}"
 
 
+def _lengths(path: Path) -> Iterator[str]:
+    sides: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for row in read_rows(path):
+        if row["length"]:
+            side = float(row["length"]), row["language"]
+            sides.setdefault((row["model"], row["corpus"]), []).append(side)
+    for (model, corpus), lengths in sides.items():
+        (short, language), (long, other) = min(lengths), max(lengths)
+        if long > _LONGER * short:
+            yield (
+                f"The sentences of {corpus} in {other} are {long / short:.1f} times as long as those in "
+                f"{language} for {model}, so many of its pairs may be no translations."
+            )
+
+
 def _edges(path: Path) -> Iterator[str]:
     by_model: dict[str, list[Mapping[str, str]]] = {}
     for row in read_rows(path):
@@ -165,6 +182,7 @@ def _listed(names: Sequence[str]) -> str:
 # Tables in which something may surprise.
 _LOOKS: dict[str, Callable[[Path], Iterator[str]]] = {
     "contamination": _contaminated,
+    "corpora": _lengths,
     "funnel": _dropped,
     "sweep": _edges,
 }

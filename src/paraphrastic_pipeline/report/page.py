@@ -166,9 +166,8 @@ class _Page:
             path = self.folder / "tables" / f"{section.name}.csv"
             is_there = self._is_there(section.name)
             if section.table and not is_there:
-                self.missing.append(
-                    (section.title, self.absent.get(section.name) or f"{path} does not exist")
-                )
+                command = f"not made yet: snakemake --cores all {path}, with the configuration of the run"
+                self.missing.append((section.title, self.absent.get(section.name) or command))
             intervals = path.parent / "intervals" / path.name
             read = partial(
                 read_table, intervals=intervals if section.intervals and intervals.exists() else None

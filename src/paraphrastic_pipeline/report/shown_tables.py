@@ -146,6 +146,10 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     spans = _spans(names)
     hidden = {"source", "data", *(name for span in spans.values() for name in span)}
     columns = [name for name in names if name not in hidden]
+    if "avg" in columns:
+        # The average is what a reader looks for, and a phone shows only the first columns.
+        texts = [name for name in columns if any(row[name] and number(row[name]) is None for row in rows)]
+        columns = [*texts, "avg", *(name for name in columns if name not in (*texts, "avg"))]
     # If one number of a column is large, all its numbers get thousands separators.
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
