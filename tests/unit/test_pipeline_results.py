@@ -203,6 +203,13 @@ def test_tables_are_those_that_have_rows() -> None:
     assert off.absent["filter_study"] == "the configuration does not ask for it"
 
 
+def test_without_sts_nothing_is_tested_on_it() -> None:
+    off = results(evaluation={**load("config")["evaluation"], "sts": None})
+    assert off.system_tables == ["held_out", "tatoeba"]
+    assert not any("sts.parquet" in path for path in off.evaluations.prepared_testsets)
+    assert off.default_targets([])[0] == "results/tables/held_out.csv"
+
+
 def test_models_that_are_not_trained_have_no_curve_of_their_training() -> None:
     definitions = load("config")["definitions"]
     found = results(definitions={**definitions, "de": {**definitions["de"], "training": {"epochs": 0}}})

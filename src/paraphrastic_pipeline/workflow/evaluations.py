@@ -158,6 +158,8 @@ class Evaluations:
             # An untrained model is as fast as a trained one.
             return system not in self.untrained and self.knows(system, "en")
         of_task = TASKS[task]
+        if of_task.testsets == TASKS["sts"].testsets and self.config.evaluation.sts is None:
+            return False
         if of_task.of_models:
             return self.untrained.get(system, system) in self.models.held_out_models
         if of_task.parts:
