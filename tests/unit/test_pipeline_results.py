@@ -208,6 +208,7 @@ def test_without_sts_nothing_is_tested_on_it() -> None:
     assert off.system_tables == ["held_out", "tatoeba"]
     assert not any("sts.parquet" in path for path in off.evaluations.prepared_testsets)
     assert off.default_targets([])[0] == "results/tables/held_out.csv"
+    assert off.evaluations.card_results(of(model="de")) == []
 
 
 def test_models_that_are_not_trained_have_no_curve_of_their_training() -> None:

@@ -285,6 +285,8 @@ class Evaluations:
     def card_results(self, wildcards: Wildcards) -> list[str]:
         """Return the results that a model's card shows, in languages that the model knows."""
         model = wildcards.model
+        if self.config.evaluation.sts is None:
+            return []
         tasks = {"sts": self.knows(model, "en"), "xling_sts": self.parts("xling_sts", model)}
         return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
 
