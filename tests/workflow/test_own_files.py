@@ -10,6 +10,7 @@ import pytest
 from pipelines import planned, snakemake
 
 CONFIG = """
+held_out: null
 models: [xx]
 definitions:
   xx:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -119,10 +120,20 @@ def test_my_pairs(pipeline: Path) -> None:
     pairs = b"".join(b"\t".join(pair) + b"\n" for pair in zip(sides["en"], sides["de"], strict=True))
     (pipeline / "my.tsv.gz").write_bytes(gzip.compress(pairs, mtime=0))
     new = "--output pl.yaml"
-    mirrored = {new: f"{new}; echo 'mirror: {MIRROR}' >> pl.yaml", "en-pl": "en-de", "models/pl": "models/de"}
+    mirrored = {
+        new: f"{new}; echo 'mirror: {MIRROR}' >> pl.yaml",
+        "en-pl": "en-de",
+        "models/pl": "models/de",
+        "held_out/pl": "held_out/de",
+    }
     printed = type_page("my-pairs", pipeline, **mirrored)
     assert "about 3,000 pairs" in (pipeline / "pl.yaml").read_text()
     assert "A dog runs.\tPies biegnie." in printed
+    # The end of the run says how good the model is, and another one is worse on the same pairs.
+    assert "de finds the partners of " in printed
+    assert "What to type next:" in printed
+    ours, others = re.findall(r"P-SP \S+: ([0-9.]+) % of the sentences find their partner", printed)
+    assert float(ours) > float(others)
     rows = read_csv(pipeline / "results/tables/sts.csv")
     assert [row["source"] for row in rows if "P-SP de" in row["system"]] == ["untrained", "measured"]
 
