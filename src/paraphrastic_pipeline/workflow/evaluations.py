@@ -79,10 +79,14 @@ class Evaluations:
             systems += [f"{model}-untrained", model] if twice else [model]
         return systems
 
+    def model_of(self, system: str) -> str:
+        """Return the model that a system is, before training or after; other systems keep their names."""
+        return self.untrained.get(system, system)
+
     def entry(self, system: str) -> System | Definition:
         """Return a system's part of the configuration: its entry in `systems`, or its model's definition."""
         external = self.config.systems.get(system)
-        return external or self.config.definitions[self.untrained.get(system, system)]
+        return external or self.config.definitions[self.model_of(system)]
 
     def place(self, system: str) -> Any:
         """Return where a system is, in the form that `open_system` takes."""
@@ -96,7 +100,7 @@ class Evaluations:
         """Return the files of a system; none if it has only a name."""
         place = self.place(system)
         if isinstance(place, str):
-            return self.corpora.model_files(self.untrained.get(system, system), place)
+            return self.corpora.model_files(self.model_of(system), place)
         given = next(iter(place.values()))
         return folder_files(given) if isinstance(given, str) else [given["sentences"], given["vectors"]]
 
@@ -120,7 +124,7 @@ class Evaluations:
         task = TASKS[wildcards.task]
         settings: Json = dict(task.settings)
         if task.of_models:
-            model = self.untrained.get(wildcards.system, wildcards.system)
+            model = self.model_of(wildcards.system)
             settings["languages"] = [pair for _, pair in self.models.corpus_pairs[model]]
         if task.parts:
             settings[task.parts] = self.evaluated(wildcards.task, wildcards.system)
@@ -133,7 +137,7 @@ class Evaluations:
         """
         task = TASKS[wildcards.task]
         if task.of_models:
-            data = self.models.data_models[self.untrained.get(wildcards.system, wildcards.system)]
+            data = self.models.data_models[self.model_of(wildcards.system)]
             return {
                 "testsets": task.testsets.format(model=data),
                 "pairs": f"results/corpora/{data}/pairs.parquet",
@@ -161,7 +165,7 @@ class Evaluations:
         if of_task.testsets == TASKS["sts"].testsets and self.config.evaluation.sts is None:
             return False
         if of_task.of_models:
-            return self.untrained.get(system, system) in self.models.held_out_models
+            return self.model_of(system) in self.models.held_out_models
         if of_task.parts:
             return bool(self.parts(task, system))
         named = of_task.related and system in self.config.evaluation.only.get(task, [])
@@ -285,10 +289,8 @@ class Evaluations:
     def card_results(self, wildcards: Wildcards) -> list[str]:
         """Return the results that a model's card shows, in languages that the model knows."""
         model = wildcards.model
-        if self.config.evaluation.sts is None:
-            return []
-        tasks = {"sts": self.knows(model, "en"), "xling_sts": self.parts("xling_sts", model)}
-        return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
+        tasks = [task for task in ("sts", "xling_sts") if self.is_for(task, model)]
+        return [f"results/eval/{model}/{task}.json" for task in tasks]
 
     def card_held_out(self, wildcards: Wildcards) -> list[str]:
         """Return the results on held-out pairs that a model's card tells, after training and before."""
