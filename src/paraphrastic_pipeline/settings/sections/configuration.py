@@ -55,7 +55,6 @@ _DATA = (
     "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
     "vocabulary", "held_out",
 )  # fmt: skip
-_HELD_OUT = {"pairs": 1000, "share": 0.05}
 Measure = Literal["held_out", "sts2017", "mean"]
 
 
@@ -69,7 +68,7 @@ class ModelSections:
     dropped (`drop_all`, as `uniq -u` does with sorted lines), or nothing is dropped (`keep_all`).
     """
     near_duplicates: NearDuplicates | None = None
-    held_out: HeldOut | None = by_recipe(paper=None, best=_HELD_OUT, transformer=_HELD_OUT)
+    held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
     choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
     """What runs of a sweep are chosen by, when training stops early, and what its curves show: the share of
     held-out sentences whose nearest sentence is their partner (`held_out`), Pearson's r on STS 2017 en-en
