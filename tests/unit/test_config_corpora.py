@@ -48,6 +48,35 @@ def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
     )
 
 
+def test_a_corpus_of_two_files(mine: Path) -> None:
+    Path("news.de").write_text("eins")
+    entry = {"path": "pairs.txt", "target": "news.de"}
+    config = configured(changed("definitions.de.corpora", [entry]))
+    dataset = named_datasets(config, REGISTRY)["pairs"]
+    files = [(file.location, file.languages, file.version) for file in dataset.select(("de", "en"))]
+    digests = [f"sha256:{sha256(path)}" for path in ("news.de", "pairs.txt")]
+    assert files == [("news.de", ("de",), digests[0]), ("pairs.txt", ("en",), digests[1])]
+    paraphrases = changed("definitions.de.corpora", [{**entry, "languages": ["de"]}])
+    paraphrases["selection"] = {"paraphrase": {"paraphrase_score": None}}
+    dataset = named_datasets(configured(paraphrases), REGISTRY)["pairs"]
+    assert dataset.kind == "captions"
+    assert [file.location for file in dataset.select(("de",))] == ["pairs.txt", "news.de"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"target": "gone.de"}, r"corpora\.0\.target: 'gone\.de' is not a file$"),
+        ({"target": "pairs.txt"}, r"corpora\.0\.target: is the same file as its path; give the file with"),
+        ({"target": "pairs.doc", "kind": "tsv"}, r"corpora\.0\.target: two aligned files .* leave them out$"),
+        ({"target": "pairs.doc", "columns": [1, 2]}, r"corpora\.0\.target: two aligned files .* leave them out$"),
+    ],
+)
+def test_a_second_file_that_cannot_be_one(mine: Path, entry: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        configured(changed("definitions.de.corpora", [{"path": "pairs.txt", **entry}]))
+
+
 def test_descriptions_of_a_file_that_mean_the_same_become_the_same(mine: Path) -> None:
     plain = changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz", "columns": [3, 1]}])
     other = changed("definitions.de.corpora", [{"columns": [3.0, 1.0], "path": "My-Data.v2.tsv.gz"}])

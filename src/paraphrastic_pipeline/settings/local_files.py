@@ -2,7 +2,7 @@
 
 An entry of `corpora` may be a mapping `{path: data/mine.tsv.gz}`. It may also give `name`, `kind` and
 `columns`, which otherwise follow from the file's name and content, and `languages`, if these are not all of
-the definition's languages.
+the definition's languages. If each side has a file of its own, the second one is its `target`.
 """
 
 import re
@@ -25,6 +25,8 @@ from paraphrastic_pipeline.settings.sections.corpora import Mined, OriginalDatas
 # Kinds of single-file corpora, by the endings of their names.
 ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
 DIGESTS = Path("resources/files")
+# The kind of two files, aligned by line, with text in two languages. In one language, they are like captions.
+PARALLEL = "aligned"
 
 # Names of folders that the pipeline makes of a default name must not be too long for a file system.
 _LONGEST = 100
@@ -36,7 +38,7 @@ Entry = Mapping[str, Any]
 
 def looks_like_a_path(name: str) -> bool:
     """Whether a corpus's name looks like a file, which should be given as `{path: …}`."""
-    return "/" in name or _plain_name(name)[1] in ENDINGS
+    return "/" in name or plain_name(name)[1] in ENDINGS
 
 
 def default_name_and_kind(path: str) -> tuple[str, str | None]:
@@ -44,20 +46,23 @@ def default_name_and_kind(path: str) -> tuple[str, str | None]:
 
     The name may be empty. The kind is None if the file's ending is none of `ENDINGS`.
     """
-    stem, ending = _plain_name(path)
+    stem, ending = plain_name(path)
     return re.sub("[^a-z0-9_]+", "_", stem.lower())[:_LONGEST].strip("_"), ENDINGS.get(ending)
 
 
 def _described(entry: str | Entry) -> tuple[str, Json | None]:
-    """Name of an entry of `corpora`, and for a file its path, kind (None if unknown), columns and languages.
+    """Name of an entry of `corpora`, and for a file its paths, kind (None if unknown), columns and languages.
 
     If the entry does not give languages, there are none.
     """
     if isinstance(entry, str):
         return entry, None
     name, kind = default_name_and_kind(entry["path"])
+    if "target" in entry:
+        kind = PARALLEL
     return entry.get("name") or name, {
         "path": entry["path"],
+        "target": entry.get("target"),
         "kind": entry.get("kind") or kind,
         "columns": [str(column) for column in entry.get("columns", [])],
         "languages": list(entry.get("languages", [])),
@@ -86,7 +91,7 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
                 languages: list[str] = file["languages"]
                 first: list[str] = orders.setdefault(f"{name} {sorted(languages)}", languages)
                 # The order of the languages matters unless the columns are named after them.
-                if (file["kind"] in ("tsv", "csv") or file["columns"]) and first != languages:
+                if (file["kind"] in (PARALLEL, "tsv", "csv") or file["columns"]) and first != languages:
                     elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
                     yield f"{at}: {elsewhere}: give it another name and its columns here"
     for name in config["mined"]:
@@ -104,7 +109,13 @@ def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool
     elif taken:
         yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
     yield from path_errors(f"{at}.path", file["path"])
-    if file["kind"] is None:
+    if file["target"]:
+        yield from path_errors(f"{at}.target", file["target"])
+        if file["target"] == file["path"]:
+            yield f"{at}.target: is the same file as its path; give the file with the other side"
+        if file["columns"] or file["kind"] != PARALLEL:
+            yield f"{at}.target: two aligned files have no kind and no columns: leave them out"
+    elif file["kind"] is None:
         endings = ", ".join(ENDINGS)
         yield f"{at}.path: {file['path']!r} has none of the endings {endings}: give its kind"
     elif error := members_error(file["kind"], tuple(file["columns"])):
@@ -166,15 +177,28 @@ def named_datasets(config: Configuration, registry: Mapping[str, Dataset]) -> di
     definitions: list[Definition | Mined] = [*config.definitions.values(), *config.mined.values()]
     for definition in definitions:
         for name, entry in definition.files.items():
-            path, languages = Path(entry.path), tuple(entry.languages)
-            version, members = f"sha256:{_digest(name, path)}", tuple(map(str, entry.columns))
-            file = RemoteFile(
-                name, path.name, languages, (), members=members, version=version, path=entry.path
-            )
-            _add(datasets, entry.kind, file)
+            languages = tuple(entry.languages)
+            if not entry.target:
+                _add(datasets, entry.kind, [_file(name, name, entry.path, languages, entry.columns)])
+                continue
+            first, last = languages[:1], languages[-1:]
+            files = [
+                _file(name, name, entry.path, first),
+                _file(name, f"{name}-target", entry.target, last),
+            ]
+            _add(datasets, PARALLEL if first != last else "captions", files)
         for corpus in opus_corpora(definition, {*registry, *config.mined}):
-            _add(datasets, "opus", corpus.file())
+            _add(datasets, "opus", [corpus.file()])
     return datasets
+
+
+def _file(
+    dataset: str, record: str, path: str, languages: tuple[str, ...], columns: Sequence[str | int] = ()
+) -> RemoteFile:
+    """A user's own file; `record` names the record of its digest."""
+    version = f"sha256:{_digest(record, Path(path))}"
+    members = tuple(map(str, columns))
+    return RemoteFile(dataset, Path(path).name, languages, (), members=members, version=version, path=path)
 
 
 def opus_corpora(definition: Definition | Mined, others: Iterable[str]) -> list[OpusCorpus]:
@@ -184,16 +208,17 @@ def opus_corpora(definition: Definition | Mined, others: Iterable[str]) -> list[
     return [listed[name] for name in names for listed in lists if name in listed]
 
 
-def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:
-    """Add a file to its data set, unless the data set has a file in the same languages."""
-    new = Dataset(file.dataset, file.version, kind, "see its source", ())
-    dataset = datasets.setdefault(file.dataset, new)
-    if not any(set(other.languages) == set(file.languages) for other in dataset.files):
-        datasets[file.dataset] = replace(dataset, files=(*dataset.files, file))
+def _add(datasets: dict[str, Dataset], kind: str, files: Sequence[RemoteFile]) -> None:
+    """Add files to their data set, unless the data set has a file in the same languages as the first one."""
+    first, *_ = files
+    new = Dataset(first.dataset, first.version, kind, "see its source", ())
+    dataset = datasets.setdefault(first.dataset, new)
+    if not any(set(other.languages) == set(first.languages) for other in dataset.files):
+        datasets[first.dataset] = replace(dataset, files=(*dataset.files, *files))
 
 
-def _plain_name(path: str) -> tuple[str, str]:
-    """Stem and lower-cased ending of a file's name, ignoring an ending for compression."""
+def plain_name(path: str) -> tuple[str, str]:
+    """The stem and lower-cased ending of a file's name, ignoring an ending for compression."""
     file = Path(path)
     if file.suffix.lower() in COMPRESSED_SUFFIXES:
         file = file.with_suffix("")

@@ -17,6 +17,10 @@ class FileCorpus:
     """The file, plain or compressed with gzip, bzip2, xz or Zstandard. It is read from where it is, and its
     path may not contain braces.
     """
+    target: NotEmpty = derived()
+    """The file with the other side, line by line, if each side has a file of its own. `path` is then text in
+    the first of the `languages`, and this is text in the second; with one language, both are paraphrases.
+    """
     name: PlainName = derived()
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
     kind: Annotated[str, OneOf((*FILE_KINDS, "groups"))] = derived()
