@@ -121,7 +121,6 @@ def test_what_the_pipeline_would_refuse(languages: list[str], corpus: str, messa
         ("my.tsv", b"", r"my\.tsv: the corpus is empty: no lines$"),
         ("my.tsv", b"One. Jeden.\n" * 9, r"my\.tsv:1: the line has no tab; a TSV file needs one between"),
         ("my.tsv", b"a\tb\tc\td\n" * 9, r"my\.tsv:1: 4 columns; name those of source and target, such as"),
-        ("my.tsv", b"a\tb\tgood\n" * 9, r"my\.tsv:1: the score 'good' is not a number; the third column is"),
         ("my.tsv", "a\tb\n".encode("utf-16"), r"my\.tsv: not UTF-8 but UTF-16$"),
         ("my.tsv.gz", b"\x1f\x8bnothing", r"my\.tsv\.gz: damaged"),
         ("my.jsonl", b'{"de": "a", "en": "b"}\n' * 9, r"my\.jsonl:1: no columns en and pl, or source and"),
@@ -270,6 +269,74 @@ def test_the_command_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert output.read_text() == written
     with pytest.raises(SystemExit):
         main(["new", "--languages", "English", "--corpus", "multi30k", "--output", "-"])
+
+
+def write(path: Path, *rows: str) -> str:
+    path.write_text("".join(f"{row}\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize("names", [("news.en", "news.pol"), ("news.pl", "news.eng"), ("a.txt", "b.txt")])
+def test_two_files_are_the_sides_of_one_corpus(tmp_path: Path, names: tuple[str, str]) -> None:
+    one, other = (write(tmp_path / name, "First.", "Second.") for name in names)
+    more = write_pairs(tmp_path / "more.tsv", 9)
+    text = starter_configuration(["en", "pl"], [one, more, other], "mine.yaml")
+    source, target = (other, one) if names[0] == "news.pl" else (one, other)
+    config = yaml.safe_load(text)
+    corpora = config["definitions"]["pl"]["corpora"]
+    assert sorted(corpora, key=len) == [{"path": more}, {"path": source, "target": target}]
+    assert "about 11 pairs" in text
+    check_config(config)
+
+
+def test_two_files_of_paraphrases(tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{name}.txt", name, "Second.") for name in ("one", "other")]
+    config = yaml.safe_load(starter_configuration(["en"], files, "mine.yaml"))
+    assert config["definitions"]["en"]["corpora"] == [{"path": files[0], "target": files[1]}]
+    assert config["definitions"]["en"]["selection"] == {"paraphrase": {"paraphrase_score": None}}
+
+
+def test_two_files_that_are_not_alike(tmp_path: Path) -> None:
+    english, polish = (
+        write(tmp_path / "news.en", "First."),
+        write(tmp_path / "news.pl", "Pierwszy.", "Drugi."),
+    )
+    with pytest.raises(InputError, match=r"news\.en has 1 lines, .*news\.pl has 2 lines$"):
+        starter_configuration(["en", "pl"], [english, polish], "mine.yaml")
+    with pytest.raises(InputError, match=r"news\.pl: is in one language; give the file of the other"):
+        starter_configuration(["en", "pl"], [polish], "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns"),
+    [
+        ("my.txt", ["Go.\tIdź.\tCC-BY 2.0", "No.\tNie.\tCC-BY 2.0"], [1, 2]),
+        ("my.tsv", ["Go.\tIdź.\t", "No.\tNie.\t"], [1, 2]),
+        ("my.tsv", ["1\tGo.\t7\tIdź.", "2\tNo.\t8\tNie."], [2, 4]),
+        ("my.csv", ["id,english,polish", '1,"Go, go.",Idź.', "2,No.,Nie."], ["english", "polish"]),
+        ("my.tsv", ["english\tpolish\tsimilarity", "Go.\tIdź.\t0.5"], ["english", "polish", "similarity"]),
+        ("my.tsv", ["Go.\tIdź.\t0.5", "No.\tNie.\t0.25"], None),
+        ("my.csv", ["pl,en,note", "Idź.,Go.,good", "Nie.,No.,good"], None),
+        ("my.tsv", ["Go.\tIdź.", "No.\tNie."], None),
+    ],
+)
+def test_columns_without_text_are_left_out(
+    tmp_path: Path, name: str, rows: list[str], columns: list[str | int] | None
+) -> None:
+    path = write(tmp_path / name, *rows)
+    text = starter_configuration(["en", "pl"], [path], "mine.yaml")
+    config = yaml.safe_load(text)
+    (entry,) = config["definitions"]["pl"]["corpora"]
+    assert entry == {"path": path} | ({"columns": columns} if columns else {})
+    assert ("The text is in the columns" in text) is (columns is not None)
+    assert f"about {len(rows) - (name == 'my.csv' or 'english' in rows[0])} pairs" in text
+
+
+def test_captions_of_the_registry_have_no_scores() -> None:
+    for corpora, null in ((["multi30k_captions", "sample_paranmt"], True), (["sample_paranmt"], False)):
+        config = yaml.safe_load(starter_configuration(["en"], corpora, "mine.yaml"))
+        assert ("selection" in config["definitions"]["en"]) is null
+        check_config(config)
 
 
 def test_text_with_tabs_is_a_table(tmp_path: Path) -> None:

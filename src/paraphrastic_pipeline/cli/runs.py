@@ -33,7 +33,7 @@ example:
 
 Run the command in the folder of the pipeline. A file may be TSV, text with tabs, CSV, JSON lines, Parquet
 or TMX, plain or compressed. Name the languages in the order of its columns, or name one language for
-paraphrases.
+paraphrases. Two files with one sentence on each line, such as news.en and news.pl, are one corpus.
 """,
     cli.argument(
         "--languages",

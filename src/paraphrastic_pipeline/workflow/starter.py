@@ -10,7 +10,7 @@ from typing import Any
 from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.yaml_text import write_yaml
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile, read_registry
+from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, complete_config
 from paraphrastic_pipeline.settings.local_files import (
@@ -21,6 +21,7 @@ from paraphrastic_pipeline.settings.local_files import (
     opus_corpora,
 )
 from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.workflow.own_files import parallel_files, text_columns
 from paraphrastic_pipeline.workflow.sizes import SAMPLED, first_rows
 
 # From this number of pairs on, a model is as large as the papers'.
@@ -37,7 +38,8 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
 
     Args:
         languages: one for paraphrases, two for translations, in the order of a file's columns.
-        corpora: files, and names of data sets of the registry or of OPUS.
+        corpora: files, and names of data sets of the registry or of OPUS. Two files whose names end in the
+            codes of the languages, and two files of text without tabs, are the two sides of one corpus.
         output: the name of the file that the text is for, which its comments mention.
 
     Raises:
@@ -64,7 +66,9 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
     for file in files:
         if not Path(file).is_file():
             raise InputError(f"{file}: is not a file")
-        if default_name_and_kind(file)[1] is None:
+    parallel = parallel_files(files, languages)
+    for file in files:
+        if default_name_and_kind(file)[1] is None and file not in {*parallel, *parallel.values()}:
             endings = ", ".join(ENDINGS)
             raise InputError(f"{file}: its format is unknown; give its name one of the endings {endings}")
     places = [Path(corpus).resolve() if corpus in files else corpus for corpus in corpora]
@@ -80,18 +84,31 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         notes.append(f"The language identifier does not know {codes}, so languages are not checked.")
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
     registry = read_registry(complete_config(config)["registry"])
-    entries = _entries(files, {*registry, *corpora})
-    definition["corpora"] = [entries.get(corpus, corpus) for corpus in corpora]
+    entries = _entries(files, parallel, {*registry, *corpora})
+    for file, entry in entries.items():
+        kind = default_name_and_kind(file)[1]
+        if file not in parallel and kind and (columns := text_columns(file, kind, languages)):
+            entry["columns"] = columns
+            where = " and ".join(_in_comment(str(column)) for column in columns[:2])
+            notes.append(f"The text is in the columns {where} of {_in_comment(file)}.")
+    definition["corpora"] = [
+        entries.get(corpus, corpus) for corpus in corpora if corpus not in parallel.values()
+    ]
     section = "paraphrase" if len(languages) == 1 else "bitext"
+    if len(languages) == 1:
+        # No corpus needs to have scores until it is known which ones have.
+        selection[_SCORE] = None
     if selection:
         definition["selection"] = {section: selection}
     checked, datasets = check_config(config)
     used = [datasets[name] for name in checked.definitions[model].corpora]
     pairs, scored = _measure(checked.definitions[model], used, checked.max_member_bytes)
-    if len(languages) == 1 and not scored:
-        selection[_SCORE] = None
-        definition["selection"] = {section: selection}
-        notes.append("The corpora have no paraphrase scores, so no pair is dropped for its score.")
+    if scored:
+        selection.pop(_SCORE, None)
+        if not selection:
+            definition.pop("selection", None)
+    elif len(languages) == 1:
+        notes.append("There is a corpus without paraphrase scores, so no pair is dropped for its score.")
     config |= _evaluation(languages, registry)
     if pairs is not None and pairs < _MANY:
         config |= _SMALL
@@ -130,11 +147,13 @@ def _in_comment(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
-def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]:
+def _entries(files: Iterable[str], parallel: Mapping[str, str], taken: set[str]) -> dict[str, dict[str, Any]]:
     """The entry of each file under `corpora`, with a `name` if its own is empty or among those `taken`."""
     entries = {}
     for file in files:
-        entries[file] = {"path": file}
+        if file in parallel.values():
+            continue
+        entries[file] = {"path": file} | ({"target": parallel[file]} if file in parallel else {})
         name, _ = default_name_and_kind(file)
         if not name or name in taken:
             numbered = (f"{name or 'corpus'}_{number}" for number in count(2 if name else 1))
@@ -146,7 +165,7 @@ def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]
 def _measure(
     definition: Definition, corpora: Sequence[Dataset], max_member_bytes: int
 ) -> tuple[int | None, bool]:
-    """About how many pairs corpora have together, None if it is not known; and whether any has scores.
+    """About how many pairs corpora have together, None if it is not known; and whether all have scores.
 
     Raises:
         InputError: a file has no pair that can be read; the message is the reader's.
@@ -154,24 +173,27 @@ def _measure(
     sides = (definition.languages[0], definition.languages[-1])
     listed = {corpus.name: corpus.pairs for corpus in opus_corpora(definition, ())}
     total: int | None = 0
-    scored = False
+    unscored = 0
     for dataset in corpora:
         pairs = listed.get(dataset.name)
-        scored |= dataset.kind == "paranmt"
-        (file, *_) = dataset.files
-        if dataset.kind in SAMPLED and Path(file.location).is_file():
+        scores = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
+        file, *others = dataset.files
+        if file.path and others:
+            pairs = _read_all(dataset.kind, dataset.files, sides, max_member_bytes)
+        elif dataset.kind in SAMPLED and Path(file.location).is_file():
             rows, share = first_rows(dataset.kind, file.location, file)
             pairs = round(sum(1 for _ in rows.rows) / share)
-            scored |= _SCORE in rows.scores
+            scores = rows.scores
             if not pairs:
-                pairs = _read_all(dataset.kind, file, sides, max_member_bytes)
+                pairs = _read_all(dataset.kind, [file], sides, max_member_bytes)
+        unscored += _SCORE not in scores
         total = None if total is None or pairs is None else total + pairs
-    return total, scored
+    return total, not unscored
 
 
-def _read_all(kind: str, file: RemoteFile, sides: tuple[str, str], max_member_bytes: int) -> int:
-    """The number of pairs in a file that has none at its beginning; usually the reader says why."""
-    whole = CorpusFile(Path(file.location), file.languages, file.members)
+def _read_all(kind: str, files: Iterable[RemoteFile], sides: tuple[str, str], max_member_bytes: int) -> int:
+    """The number of pairs in a corpus, whose reader says what is wrong with it as a whole."""
+    whole = [CorpusFile(Path(file.location), file.languages, file.members) for file in files]
     with TemporaryDirectory() as folder:
         output = Path(folder, "pairs.parquet")
-        return extract_corpus(kind, [whole], sides, output, max_member_bytes=max_member_bytes)["pairs"]
+        return extract_corpus(kind, whole, sides, output, max_member_bytes=max_member_bytes)["pairs"]
