@@ -13,7 +13,11 @@ TABLE_FILES = {
     "speed": {"measured": "results/eval/speed.json", "published": "config/published/speed.csv"},
     "studies": {
         "sweeps": [f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
-        "sts": [f"results/eval/{model}/sts.json" for _, _, model in models.study_models],
+        "sts": [
+            f"results/eval/{model}/sts.json"
+            for _, _, model in models.study_models
+            if settings.evaluation.sts is not None
+        ],
         "published": "config/published/studies.csv",
     },
     "sweep": {"sweeps": expand("results/models/{model}/sweep.csv", model=settings.models)},

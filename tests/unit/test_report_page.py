@@ -101,7 +101,8 @@ def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
         assert title in page.text
     assert f"{results}/tables/ledger.csv does not exist" in page.text
     assert f"{results}/provenance.json does not exist" in page.text
-    assert [tag for tag, _ in page.elements].count("table") == 1
+    # The published rows are folded in a table of their own.
+    assert [tag for tag, _ in page.elements].count("table") == 2
     assert [tag for tag, _ in page.elements].count("script") == 1
 
 
@@ -186,8 +187,9 @@ def test_this_runs_rows_stand_above_the_published_ones(sts: Path, write: Write) 
         ["LASER <base>", "published", "", "avg", "64.9", "", "", "", "", "Scale, Table 2"],
         [EVIL, "measured", "", "avg", "66.1", "64.66", "67.3", "0.4", "yes", ""],
     ]
-    table = read_table(sts, write("intervals/sts", INTERVALS, around))
+    table = read_table(sts, write("intervals/sts", INTERVALS, around), ["Scale, Table 2"])
     assert list(table.groups) == ["This run", "Published: Scale, Table 2"]
+    assert not table.folded
     assert table.columns == ["system", "average", "2012"]
     assert table.numeric == [False, True, True]
     ours = table.groups["This run"]
@@ -195,6 +197,44 @@ def test_this_runs_rows_stand_above_the_published_ones(sts: Path, write: Write) 
     best = ours[1].cells[1]
     assert (best.text, best.value, best.note, best.best) == ("66.1", 66.1, "± 0.4 [64.7, 67.3]", True)
     assert ours[2].cells[1].text == "−3.2"
+
+
+def test_published_rows_are_folded_unless_a_figure_stands_beside_them(
+    sts: Path, results: Path, write: Write
+) -> None:
+    around = [["LASER <base>", "published", "", "avg", "64.9", "", "", "", "", "Scale, Table 2"]]
+    intervals = write("intervals/sts", INTERVALS, around)
+    for compared in ((), ["Scale, Table 3"]):
+        table = read_table(sts, intervals, compared)
+        assert list(table.groups) == ["This run"]
+        assert list(table.folded) == ["Published: Scale, Table 2"]
+    # A table without notes does not say which paper a row is from.
+    assert list(read_table(sts).folded) == ["Published"]
+    assert list(read_table(sts, compared=["Scale, Table 2"]).groups) == ["This run", "Published"]
+    page = page_of(results)
+    folded = page.index("Published figures of other systems and data")
+    assert page.index("This run</span>") < folded < page.rindex("LASER &lt;base&gt;")
+    header = ["table", "system", "row", "column", "published", "measured", "low", "high", "difference",
+              "verdict", "why", "paper", "printed_in"]  # fmt: skip
+    row = ["sts", "LASER <base>", "", "avg", "64.9", "66", "64", "67", "1", "better", "", "Scale", "Table 2"]
+    write("ledger", header, [row])
+    assert "Published figures of other systems and data" not in page_of(results)
+    write("ledger", header, [[*row[:9], "baseline", *row[10:]]])
+    assert "Published figures of other systems and data" in page_of(results)
+
+
+def test_what_figures_are_without_is_a_footnote(results: Path, write: Write) -> None:
+    name = "P-SP en (2013 without SMT) (3 seeds)"
+    path = write("sts", STS, [[name, "measured", "official", "66.1", "65.0"],
+                              ["LASER", "published", "official", "63.1", "64.9"]])  # fmt: skip
+    table = read_table(path)
+    assert table.groups["This run"][0].cells[0].text == "P-SP en (3 seeds)*"
+    assert table.footnotes == ["2013 without SMT"]
+    text = Reader(page_of(results)).text
+    assert "P-SP en (3 seeds) reaches 65.0" in " ".join(text.split())
+    assert "(2013 without SMT)" not in text
+    assert "* 2013 without SMT" in text
+    assert "also count SMT of 2013" in text
 
 
 def test_columns_of_intervals_become_notes(write: Write) -> None:

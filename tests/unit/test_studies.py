@@ -146,7 +146,9 @@ def test_a_name_that_is_taken() -> None:
         check_config(config)
 
 
-def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str, str]]:
+def table(
+    folder: Path, *, data: str, study: str = "megabatch", with_sts: bool = True
+) -> list[dict[str, str]]:
     models, files = [], []
     for number, score in enumerate((0.6, 0.7)):
         sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
@@ -166,6 +168,7 @@ def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str
         models.append((study, f"sweep.megabatch {number}", f"de-{number}"))
         files.append((sweep, sts))
     sweeps, results = zip(*files, strict=True)
+    results = results if with_sts else ()
     tabulate_studies(sweeps, results, PUBLISHED, folder / "studies.csv", models=models)
     with (folder / "studies.csv").open() as file:
         reader = csv.DictReader(file)
@@ -185,6 +188,15 @@ def test_a_row_each_with_the_chosen_run(tmp_path: Path) -> None:
     second = rows[1]
     assert (second["model"], second["datasets"]) == ("de-1", "2")
     assert [second[f"sts_datasets{end}"] for end in ("", "_low", "_high")] == ["60.0", "59.0", "70.0"]
+
+
+def test_a_study_without_test_sets_of_sts(tmp_path: Path) -> None:
+    rows = table(tmp_path, data="official", with_sts=False)
+    assert [(row["model"], row["source"], row["development"]) for row in rows] == [
+        ("de-0", "measured", "70.2"),
+        ("de-1", "measured", "71.2"),
+    ]
+    assert not any(row[name] for row in rows for name in ("sts", "sts_low", "datasets", "sts_datasets"))
 
 
 def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_path: Path) -> None:

@@ -44,11 +44,11 @@ def tabulate_studies(
     `development`, by which the run was chosen, × 100; `sts`, the average on STS 2012–2016,
     mean over the years; the number of `datasets`; and `sts_datasets`, the mean over them. Both means have
     their 95 % interval, as in `sts_low` to `sts_high`. Published rows of a study come before its measured
-    rows if all of these are on official test data.
+    rows if all of these are on official test data. Without test sets of STS, their columns are empty.
 
     Args:
         sweeps: CSV files of `choose_model`, in the order of the rows.
-        sts: JSON files of `evaluate_sts`, in the same order.
+        sts: JSON files of `evaluate_sts`, in the same order; none if STS is not evaluated.
         published: CSV file with the columns `study`, `setting`, `system`, `development`, `sts` and
             `sts_datasets`.
         table: the CSV file.
@@ -56,7 +56,8 @@ def tabulate_studies(
     """
     known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
-    measured = [_row(*model, *files) for model, *files in zip(models, sweeps, sts, strict=True)]
+    results = sts or [None] * len(models)
+    measured = [_row(*model, *files) for model, *files in zip(models, sweeps, results, strict=True)]
     for study in dict.fromkeys(study for study, *_ in models):
         of_study = [
             {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
@@ -67,13 +68,19 @@ def tabulate_studies(
     write_csv(table, STUDIES_COLUMNS, rows)
 
 
-def _row(study: str, setting: str, model: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
+def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) -> Mapping[str, Any]:
     development = next(row["development"] for row in read_csv(sweep) if row["chosen"])
-    return {
+    about = {
         "study": study,
         "setting": setting,
         "model": model,
+        "source": "measured",
+        "data": "",
         "development": f"{float(development):.1f}",
+    }
+    if sts is None:
+        return about
+    return about | {
         **sts_cells(sts),
         "datasets": str(len(read_json(sts)["datasets"])),
         **sts_cells(sts, "sts_datasets", mean="datasets"),

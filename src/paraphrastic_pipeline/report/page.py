@@ -106,7 +106,7 @@ def write_report(
         "speeds": page.brief("Speed", read_speeds, "speed") or [],
         "pairs": page.brief("Number of training pairs", read_pairs, "funnel"),
         "surprises": page.attempt("What surprised", surprised, folder / "tables"),
-        "chapters": [(chapter, list(page.sections(chapter))) for chapter in chapters],
+        "chapters": [(chapter, list(page.sections(chapter, ledger))) for chapter in chapters],
         "ledger": ledger,
         "provenance": provenance,
         "missing": page.missing,
@@ -160,7 +160,7 @@ class _Page:
             ]
             yield Chapter("more", "More", "Other tables of this run.", sections)
 
-    def sections(self, chapter: Chapter) -> Iterator[_Shown]:
+    def sections(self, chapter: Chapter, ledger: Ledger | None) -> Iterator[_Shown]:
         """The sections of a chapter that have a table or a picture."""
         for section in chapter.sections:
             path = self.folder / "tables" / f"{section.name}.csv"
@@ -170,7 +170,9 @@ class _Page:
                 self.missing.append((section.title, self.absent.get(section.name) or command))
             intervals = path.parent / "intervals" / path.name
             read = partial(
-                read_table, intervals=intervals if section.intervals and intervals.exists() else None
+                read_table,
+                intervals=intervals if section.intervals and intervals.exists() else None,
+                compared=ledger.beside(section.name) if ledger else (),
             )
             table = self.attempt(section.title, read, path) if is_there else None
             pictures = list(self._pictures(section))

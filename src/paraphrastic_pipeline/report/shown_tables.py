@@ -1,7 +1,7 @@
 """Tables for display: figures with their intervals, and on the page this run's rows above published ones."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +11,10 @@ from paraphrastic_pipeline.evaluation.percentages import bracketed
 
 # A row of a CSV file, by the names of the columns.
 Row = Mapping[str, str]
+
+# What a system's name says about data that its figures are without, such as 2013 without SMT.
+_WITHOUT = re.compile(r" \((\d{4} without [^()]+)\)")
+_PUBLISHED = "Published"
 
 _WORDS = {
     "yes": "✓",
@@ -49,11 +53,21 @@ class DisplayedRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: labels of the columns, whether each column holds numbers, and the rows by heading."""
+    """A table.
+
+    Attributes:
+        columns: labels of the columns.
+        numeric: whether each column holds numbers.
+        groups: the rows by heading.
+        folded: published rows that no figure of this run stands beside, by heading.
+        footnotes: what figures are without, for the rows whose names have a star.
+    """
 
     columns: Sequence[str]
     numeric: Sequence[bool]
     groups: Mapping[str, Sequence[DisplayedRow]]
+    folded: Mapping[str, Sequence[DisplayedRow]]
+    footnotes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +142,12 @@ def _rows(path: str | Path) -> list[dict[str, str]]:
     return [{name: clean(cell) for name, cell in row.items()} for row in read_csv(path)]
 
 
-def read_table(path: Path, intervals: Path | None = None) -> Table:
+def plain_system(name: str) -> tuple[str, list[str]]:
+    """A system's name without what its figures are without, and that."""
+    return _WITHOUT.sub("", name), _WITHOUT.findall(name)
+
+
+def read_table(path: Path, intervals: Path | None = None, compared: Collection[str] = ()) -> Table:
     """Read a table of the pipeline.
 
     Columns of intervals (`…_low` and `…_high`, or `low` and `high` after the column that they describe) and
@@ -137,6 +156,8 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     Args:
         path: the CSV file.
         intervals: the CSV file of intervals of a table of systems; None if there is none.
+        compared: the papers' tables, such as `ParaNMT-50M, Table 7`, in which a figure has one of this run
+            beside it.
 
     Raises:
         InputError: a file is damaged, or the table is empty.
@@ -154,15 +175,23 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
     groups: dict[str, list[DisplayedRow]] = {}
+    folded: dict[str, list[DisplayedRow]] = {}
+    footnotes: dict[str, None] = {}
     # The sort is stable: this run's rows keep their order, above the published ones.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
         cells = [
             _cell(row, name, spans.get(name, ()), notes.of(row, name), name in large) for name in columns
         ]
-        groups.setdefault(_title(row, notes.group(row)), []).append(
-            DisplayedRow(cells, row.get("source", ""))
-        )
-    return Table([words(name) for name in columns], numeric, groups)
+        if "system" in columns:
+            name, without = plain_system(row["system"])
+            footnotes |= dict.fromkeys(without)
+            place = columns.index("system")
+            cells[place] = replace(cells[place], text=name + "*" * bool(without))
+        group = notes.group(row)
+        is_folded = row.get("source") == "published" and not (group in compared if group else compared)
+        shown = folded if is_folded else groups
+        shown.setdefault(_title(row, group), []).append(DisplayedRow(cells, row.get("source", "")))
+    return Table([words(name) for name in columns], numeric, groups, folded, list(footnotes))
 
 
 def _title(row: Row, group: str) -> str:
@@ -170,7 +199,7 @@ def _title(row: Row, group: str) -> str:
     if source is None:
         return ""
     if source == "published":
-        return f"Published: {group}" if group else "Published"
+        return f"{_PUBLISHED}: {group}" if group else _PUBLISHED
     return "This run, on sample data" if row.get("data") == "sample" else "This run"
 
 

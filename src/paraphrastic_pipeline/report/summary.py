@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.report.shown_tables import read_rows, readable
+from paraphrastic_pipeline.report.shown_tables import plain_system, read_rows, readable
 
 VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
 # Verdicts on figures that nothing of ours stands beside.
@@ -19,12 +19,16 @@ _LEDGER = ("table", "paper", "printed_in", "system", "row", "column", "published
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A system's mean on STS 2012–2016, its interval if known, and its mean before training."""
+    """A system's mean on STS 2012–2016, its interval if known, and its mean before training.
+
+    `without` has the data that the mean is without, such as `2013 without SMT`.
+    """
 
     system: str
     after: float
     before: float | None
     interval: tuple[float, float] | None
+    without: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,10 @@ def read_headline(path: Path) -> Headline:
         for row in (read_rows(intervals) if intervals.is_file() else ())
         if row["source"] == "measured" and row["column"] == "avg" and row["low"]
     }
-    gains = [
-        Gain(row["system"], float(row["avg"]), before.get(row["system"]), around.get(row["system"]))
-        for row in sorted(measured, key=lambda row: -float(row["avg"]))
-    ]
+    gains = []
+    for row in sorted(measured, key=lambda row: -float(row["avg"])):
+        system, (name, without) = row["system"], plain_system(row["system"])
+        gains.append(Gain(name, float(row["avg"]), before.get(system), around.get(system), without))
     published = max(
         ((float(row["avg"]), row["system"]) for row in rows if row["source"] == "published"), default=None
     )
@@ -127,6 +131,14 @@ class Ledger:
 
     rows: Sequence[Mapping[str, str]]
     tables: Mapping[str, "Ledger"] = field(default_factory=dict)
+
+    def beside(self, table: str) -> set[str]:
+        """The papers' tables in which a figure of the pipeline's `table` has one of ours beside it."""
+        return {
+            f"{row['paper']}, {row['printed_in']}"
+            for row in self.rows
+            if row["table"] == table and row["verdict"] not in _ALONE
+        }
 
     @property
     def compared(self) -> int:
