@@ -69,7 +69,10 @@ def test_a_corpus_of_two_files(mine: Path) -> None:
         ({"target": "gone.de"}, r"corpora\.0\.target: 'gone\.de' is not a file$"),
         ({"target": "pairs.txt"}, r"corpora\.0\.target: is the same file as its path; give the file with"),
         ({"target": "pairs.doc", "kind": "tsv"}, r"corpora\.0\.target: two aligned files .* leave them out$"),
-        ({"target": "pairs.doc", "columns": [1, 2]}, r"corpora\.0\.target: two aligned files .* leave them out$"),
+        (
+            {"target": "pairs.doc", "columns": [1, 2]},
+            r"corpora\.0\.target: two aligned files .* leave them out$",
+        ),
     ],
 )
 def test_a_second_file_that_cannot_be_one(mine: Path, entry: dict[str, object], message: str) -> None:

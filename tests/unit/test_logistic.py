@@ -71,3 +71,9 @@ def test_fits_that_do_not_converge_are_told(
     features, labels = rows(300, 10, 2)
     predict_labels(features, labels, some_subsets(300, 2), [1.0])
     assert "C = 1: 2 of 2 fits did not converge" in caplog.text
+
+
+def test_fits_that_converge_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    features, labels = rows(300, 10, 2)
+    predict_labels(features, labels, some_subsets(300, 2), [1.0])
+    assert not caplog.messages

@@ -1,6 +1,7 @@
 """Test probes: their table, and the shares of them that systems get right."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from configurations import ROOT, changed, checked
 
+from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.probes import COLUMNS, evaluate_probes, prepare_probes
@@ -52,6 +54,22 @@ def test_the_shipped_probes_have_all_kinds_and_are_known_by_their_digest(tmp_pat
     assert found["measurements"]["right roles"]["value"] == 0.0
     assert found["cosines"]["roles"]["different"] == pytest.approx(1.0)
     assert found["measurements"]["right case"]["value"] == 1.0
+
+
+def test_the_documented_figures_are_those_of_the_packaged_model(tmp_path: Path) -> None:
+    testsets = prepared(tmp_path, (ROOT / "data/probes.tsv").read_text())
+    model = load_model("en")
+    found = result_of(tmp_path, testsets, lambda sentences, _: model.embed_raw_text(sentences))
+    page = (ROOT / "docs/mining.md").read_text()
+    rows = re.findall(
+        r"^\| (\w+)(?: \([^|]*\))? \| (\d+) \| (\d\.\d\d) \| (\d\.\d\d) \|$", page, re.MULTILINE
+    )
+    assert [kind for kind, *_ in rows] == ["negation", "numbers", "names", "roles"]
+    for kind, right, same, different in rows:
+        assert int(right) == round(100 * found["measurements"][f"right {kind}"]["value"])
+        assert [float(same), float(different)] == [
+            round(found["cosines"][kind][end], 2) for end in ("same", "different")
+        ]
 
 
 def test_a_probe_is_right_only_if_the_sentence_of_the_same_meaning_is_nearer(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_scores_that_are_only_shown_change_nothing(
     lines = [record.getMessage() for record in caplog.records if "dev" in record.getMessage()]
     assert [line.split()[-1] for line in lines] == ["50.0", "70.0", "60.0", "55.5"]
     assert lines[3].startswith("epoch 4/4 done   M 4  loss ")
-    assert lines[3].endswith("  0m00s left  dev 55.5")
+    assert lines[3].endswith("  0 seconds left  dev 55.5")
 
 
 def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
@@ -232,7 +232,9 @@ def test_there_is_a_bar_on_a_terminal_only(
     train_model(data, tmp_path / "model", SETTINGS)
     if terminal:
         # The whole line fits into the width of a plain terminal.
-        assert re.search(r"epoch 4/4  M 4  loss 0\.\d{4}  .*pairs/s 0m00s left 100 % .*model", stream.text)
+        assert re.search(
+            r"epoch 4/4  M 4  loss 0\.\d{4}  .*pairs/s  0 seconds left 100 % .*model", stream.text
+        )
     else:
         assert stream.text == ""
 

@@ -311,6 +311,7 @@ def test_an_lstm_in_half_precision_takes_sentences_of_one_length(bert: Path) -> 
             states = lstm({"token_embeddings": vectors, "attention_mask": mask.long()})["token_embeddings"]
             assert states.shape == (len(lengths), 7, 16)
             assert torch.isfinite(states).all()
+            assert states.dtype == torch.float32
 
 
 def test_half_precision_comes_close(data: Path, bert: Path, tmp_path: Path) -> None:

@@ -223,11 +223,10 @@ def _sequences(blob: bytes) -> tuple[str, str]:
     sequences = [key for key in charsmap if len(key) > 1]
     joins = {chr(code) for code in _JOINING} | {character for key in sequences for character in key[1:]}
     for character in CHARACTERS:
-        category, parts = unicodedata.category(character), unicodedata.decomposition(character)
+        # Canonical decompositions have nothing but marks after their first character.
+        category = unicodedata.category(character)
         if category[0] == "M" or category in ("Cn", "Cf"):
             joins.add(character)
-        if parts and not parts.startswith("<"):
-            joins.update(chr(int(part, 16)) for part in parts.split()[1:])
     joins |= {key for key, value in charsmap.items() if len(key) == 1 and value[:1] in joins}
     tree: Tree = {}
     for text in sequences:

@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
+from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.training.checkpoint import Progress
 
 log = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ class Report:
         score = "" if progress.development is None else f"  dev {progress.development:.1f}"
         place = f"epoch {epoch + 1}/{self.epochs}"
         speed, left = self.pace()
-        told = f"{place}  M {megabatch}  loss {loss:.4f}{score}  {speed:.0f} pairs/s {_duration(left)} left "
+        told = f"{place}  M {megabatch}  loss {loss:.4f}{score}  {speed:.0f} pairs/s  {in_words(left)} left "
         self._bar.set_description_str(told, refresh=False)
         if not end_of_epoch and now - self.last_line < SECONDS_BETWEEN_LOG_LINES:
             return
@@ -101,7 +102,7 @@ class Report:
         self._marks = [*self._marks[-1:], (self.pairs, now)]
         done = "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %"
         line = "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s"
-        log.info(line, place, done, megabatch, loss, speed, _duration(left), score)
+        log.info(line, place, done, megabatch, loss, speed, in_words(left), score)
 
     def line(self, progress: Progress, *, megabatch: int, scored: bool) -> None:
         """Append a line to the history, about the pairs since the previous line."""
@@ -145,9 +146,3 @@ def _tensorboard(folder: Path, progress: Progress) -> Any:
         ) from None
     # TensorBoard then leaves out what a killed process wrote after its last checkpoint.
     return SummaryWriter(str(folder), purge_step=progress.batches_read + 1)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{seconds:02d}s"

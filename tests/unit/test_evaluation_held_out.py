@@ -1,0 +1,104 @@
+"""Test retrieval of held-out pairs against plain numpy: shares, hidden partners and examples."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.model.system import System
+from paraphrastic_pipeline.evaluation.held_out import evaluate_held_out, held_out_score, read_held_out
+from paraphrastic_pipeline.evaluation.results import Evaluation
+
+DIM = 4
+
+
+def vectors(sentences: Sequence[str], _: str | None = None) -> np.ndarray:
+    """A random vector of each sentence, which a number at its end shares with its partner, nearly."""
+    rows = []
+    for text in sentences:
+        word, number = text.split()
+        noise = np.random.default_rng(len(word) + 10 * int(number))
+        rows.append(
+            np.random.default_rng(int(number)).standard_normal(DIM) + 0.6 * noise.standard_normal(DIM)
+        )
+    return np.array(rows, np.float32)
+
+
+def write_pairs(path: Path, languages: tuple[str, str], numbers: Sequence[int]) -> Path:
+    rows = [
+        {
+            "source": f"a {number}",
+            "target": f"bb {number}",
+            "corpus": 0,
+            "source_language": languages[0],
+            "target_language": languages[1],
+        }
+        for number in numbers
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    held_out = write_pairs(tmp_path / "held_out.parquet", ("de", "en"), range(100, 180))
+    return held_out, write_pairs(tmp_path / "pairs.parquet", ("de", "en"), range(1000, 1300))
+
+
+def nearest(queries: Sequence[str], candidates: Sequence[str]) -> list[str]:
+    one, other = (
+        rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (vectors(queries), vectors(candidates))
+    )
+    return [candidates[index] for index in (one @ other.T).argmax(axis=1)]
+
+
+def result(folder: Path, files: tuple[Path, Path]) -> dict:
+    evaluation = Evaluation(
+        System("a system", DIM, "digest", vectors), folder / "result.json", None, "measured", 20
+    )
+    evaluate_held_out(evaluation, *files, languages=[("de", "en")])
+    return json.loads((folder / "result.json").read_text())
+
+
+def test_shares_are_those_of_numpy(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    found = {name: each["value"] for name, each in result(tmp_path, files)["measurements"].items()}
+    numbers = range(100, 180)
+    more = range(1000, 1300)
+    expected = {}
+    for direction, (query, candidate) in {"forward": ("a", "bb"), "backward": ("bb", "a")}.items():
+        queries = [f"{query} {number}" for number in numbers]
+        partners = [f"{candidate} {number}" for number in numbers]
+        hidden = [*partners, *(f"{candidate} {number}" for number in more)]
+        for suffix, candidates in (("", partners), (" hidden", hidden)):
+            hits = [one == other for one, other in zip(nearest(queries, candidates), partners, strict=True)]
+            expected[f"{direction}{suffix} de-en"] = np.mean(hits)
+    for suffix in ("", " hidden"):
+        expected[f"found{suffix}"] = np.mean([expected[f"{way}{suffix} de-en"] for way in ("forward", "backward")])
+    assert found == pytest.approx(expected)
+    assert 0 < expected["found hidden"] < expected["found"] < 1
+
+
+def test_examples_show_what_is_nearest_among_all_sentences(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    examples = result(tmp_path, files)["examples"]
+    candidates = [f"bb {number}" for number in [*range(100, 180), *range(1000, 1300)]]
+    assert [each["sentence"] for each in examples] == [f"a {number}" for number in range(100, 160)]
+    assert [each["partner"] for each in examples] == [f"bb {number}" for number in range(100, 160)]
+    assert [each["found"] for each in examples] == nearest([each["sentence"] for each in examples], candidates)
+    assert [each["right"] for each in examples] == [each["found"] == each["partner"] for each in examples]
+    assert {each["right"] for each in examples} == {True, False}
+
+
+def test_the_score_of_training_is_the_share_without_hiding(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    score = held_out_score(System("a system", DIM, "digest", vectors), read_held_out(files[0]))
+    assert score == pytest.approx(100 * result(tmp_path, files)["measurements"]["found"]["value"])
+
+
+def test_no_pair_is_no_figure(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    table = pq.read_table(files[0])
+    pq.write_table(table.slice(0, 0), files[0])
+    found = result(tmp_path, files)
+    assert (found["measurements"], found["examples"]) == ({}, [])
