@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from encoder_corpus import ARCHITECTURES, LSTM, SHORT, Data
+from safetensors.numpy import load_file
 from small_corpus import sentence_pairs
 
 from paraphrastic import load_model
@@ -249,3 +250,34 @@ def test_vocabularies_have_names_of_their_own() -> None:
         "sentencepiece-word-en": ("word", ("source",)),
         "sentencepiece-word-de": ("word", ("target",)),
     }
+
+
+def test_the_pieces_of_all_units_are_known(data: Data, tmp_path: Path) -> None:
+    model = load_model(data.train(ARCHITECTURES["mixed"], tmp_path, replace(SHORT, epochs=0)))
+    empty, one, both = model.known_tokens(["", ENGLISH[0], f"{ENGLISH[0]} {ENGLISH[1]}"], language="en")
+    # Each unit's pieces end with a mark that is no piece.
+    marks = [piece for piece in both if piece < 0]
+    assert empty == marks
+    assert len(marks) == len(model.architecture.units) > 1
+    assert len(both) > len(one) > len(marks)
+    assert model.known_tokens([ENGLISH[0]], language="en") == [one]
+
+
+def test_a_penalty_pulls_towards_zero_in_chunks_as_in_one_piece(data: Data, tmp_path: Path) -> None:
+    lengths = []
+    for number, (penalty, size) in enumerate(((0.0, None), (0.5, None), (0.5, 7))):
+        settings = replace(
+            SHORT, dropout=0.0, learning_rate=0.01, composition_penalty=penalty, chunk_size=size
+        )
+        folder = data.train(ARCHITECTURES["lstm"], tmp_path / str(number), settings)
+        weights = load_file(folder / "model.safetensors")
+        lengths.append(
+            sum(
+                np.square(weights[name]).sum()
+                for name in weights
+                if name != "embeddings" and not name.endswith("embeddings")
+            )
+        )
+    free, whole, chunks = lengths
+    assert whole < 0.8 * free
+    assert chunks == pytest.approx(whole, rel=0.05)

@@ -1,13 +1,17 @@
 """Test that broken corpora of groups lose no more than their broken rows, and that errors name the cause."""
 
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from group_files import extract, faults, groups_of, packed, written
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows
 from paraphrastic_pipeline.corpus import quoted_tables
+from paraphrastic_pipeline.corpus.database import Resources
+from paraphrastic_pipeline.corpus.sentence_groups import Drawing
 
 WORDS = "key:id text:text"
 NEVER_CLOSED = "102: not CSV: a quote is not closed within 1000 lines"
@@ -247,3 +251,16 @@ def test_keys_are_told_apart_wherever_their_parts_end(tmp_path: Path) -> None:
         frozenset("03"),
         frozenset("12"),
     }
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_table_without_a_header_has_no_columns(separator: str) -> None:
+    rows = quoted_tables.table_rows(BytesIO(b""), "x.csv", separator, ["text"], UnreadableRows(0))
+    with pytest.raises(InputError, match=r"^x\.csv: no column 'text'; the header has nothing$"):
+        list(rows)
+
+
+def test_a_rule_says_how_pairs_are_drawn() -> None:
+    resources: Resources = {"threads": 1, "memory_mb": 100, "temporary": "/tmp"}
+    assert Drawing.of_rule({}, resources) is None
+    assert Drawing.of_rule({"pairs_per_group": 3, "seed": 7}, resources) == Drawing(3, 7, resources)

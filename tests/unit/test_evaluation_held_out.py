@@ -77,7 +77,9 @@ def test_shares_are_those_of_numpy(tmp_path: Path, files: tuple[Path, Path]) -> 
             hits = [one == other for one, other in zip(nearest(queries, candidates), partners, strict=True)]
             expected[f"{direction}{suffix} de-en"] = np.mean(hits)
     for suffix in ("", " hidden"):
-        expected[f"found{suffix}"] = np.mean([expected[f"{way}{suffix} de-en"] for way in ("forward", "backward")])
+        expected[f"found{suffix}"] = np.mean(
+            [expected[f"{way}{suffix} de-en"] for way in ("forward", "backward")]
+        )
     assert found == pytest.approx(expected)
     assert 0 < expected["found hidden"] < expected["found"] < 1
 
@@ -87,7 +89,9 @@ def test_examples_show_what_is_nearest_among_all_sentences(tmp_path: Path, files
     candidates = [f"bb {number}" for number in [*range(100, 180), *range(1000, 1300)]]
     assert [each["sentence"] for each in examples] == [f"a {number}" for number in range(100, 160)]
     assert [each["partner"] for each in examples] == [f"bb {number}" for number in range(100, 160)]
-    assert [each["found"] for each in examples] == nearest([each["sentence"] for each in examples], candidates)
+    assert [each["found"] for each in examples] == nearest(
+        [each["sentence"] for each in examples], candidates
+    )
     assert [each["right"] for each in examples] == [each["found"] == each["partner"] for each in examples]
     assert {each["right"] for each in examples} == {True, False}
 

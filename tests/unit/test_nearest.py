@@ -116,6 +116,11 @@ def test_zero_vectors_are_near_to_nothing() -> None:
     assert not forward.cosines[4].any()
     agree(forward, similarities(x, y), 4)
     assert not backward.cosines[:40].any()
+    # A vector of zeros hides none that come after it in its block.
+    x, y = translated(50, 60, 8)
+    y[5] = 0
+    forward, backward = nearest_neighbours(-np.abs(x), np.abs(y), 58)
+    agree(forward, similarities(-np.abs(x), np.abs(y)), 58)
     nothing = np.zeros((3, 8), np.float32)
     forward, _ = nearest_neighbours(nothing, nothing, 2)
     assert forward.indices.tolist() == [[0, 1]] * 3

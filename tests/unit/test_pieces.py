@@ -13,6 +13,7 @@ import sentencepiece
 from small_corpus import sentence_pairs
 
 from paraphrastic.base.units import spell
+from paraphrastic.model import kernels
 from paraphrastic.model import pieces as module
 from paraphrastic.model.pieces import Cutter, Pieces, is_cut_at_spaces
 
@@ -234,3 +235,9 @@ def test_a_table_grows_when_more_than_half_of_its_slots_are_taken() -> None:
         texts = [str(number) for number in range(words)]
         assert table.cut(*module._as_bytes(texts), encode).lists() == [[0]] * words
         assert (table._size, len(table._slots)) == (words, slots)
+
+
+def test_entries_with_one_hash_take_one_place_each() -> None:
+    slots = np.full(8, -1, np.int32)
+    kernels.insert(slots, np.zeros(3, np.uint64), 0, 3)
+    assert sorted(slots[slots >= 0].tolist()) == [0, 1, 2]

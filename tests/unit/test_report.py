@@ -25,6 +25,7 @@ from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import history as history_module
 from paraphrastic_pipeline.training.checkpoint import Progress
 from paraphrastic_pipeline.training.development import Development
+from paraphrastic_pipeline.training.history import HISTORY
 from paraphrastic_pipeline.training.loop import TrainingRun
 
 Data = tuple[Path, Path]
@@ -173,7 +174,14 @@ def test_other_development_data_are_another_run_only_where_they_decide(
 def test_the_history_has_about_a_hundred_lines_an_epoch(tmp_path: Path) -> None:
     data = write_training_data(tmp_path, sentence_pairs(200))
     settings = replace(SETTINGS, batch_size=1, megabatch=1, epochs=2)
-    lines = history(train_model(data, tmp_path / "model", settings))
+    weights = train_model(data, tmp_path / "model", settings)
+    lines = history(weights)
+    # No line begins before the run does.
+    speeds = [
+        json.loads(line)["pairs_per_second"] for line in (weights.parent / HISTORY).read_text().splitlines()
+    ]
+    assert len(speeds) == len(lines)
+    assert all(0 < speed < 1e8 for speed in speeds)
     assert [line["epoch"] for line in lines] == [round(part / 100, 4) for part in range(1, 201)]
     assert [line["step"] for line in lines] == list(range(2, 401, 2))
     assert {line["megabatch"] for line in lines} == {1}

@@ -3,6 +3,8 @@
 import csv
 import logging
 import os
+import platform
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from training_runs import SETTINGS, train_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic.model.system import Stages
+from paraphrastic_pipeline.evaluation import speed as speed_module
 from paraphrastic_pipeline.evaluation.speed import (
     SPEED_COLUMNS,
     choose_sentences,
@@ -253,3 +256,11 @@ def test_a_picture_of_nothing(tmp_path: Path) -> None:
     path.write_text("\n".join(path.read_text().splitlines()[:14]) + "\n")
     with pytest.raises(InputError, match=r"speed\.csv: contains no measured speeds"):
         plot_speed(path, [tmp_path / "speed.svg"])
+
+
+def test_the_processor_is_named() -> None:
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.is_file():
+        pytest.skip("no /proc/cpuinfo here")
+    names = re.findall(r"^model name\s*: (.*?)\s*$", cpuinfo.read_text(), re.MULTILINE)
+    assert speed_module._processor() == (names[0] if names else platform.processor() or platform.machine())
