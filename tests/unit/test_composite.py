@@ -263,6 +263,18 @@ def test_the_pieces_of_all_units_are_known(data: Data, tmp_path: Path) -> None:
     assert model.known_tokens([ENGLISH[0]], language="en") == [one]
 
 
+def test_embedding_leaves_the_threads_of_torch_as_they_were(data: Data, tmp_path: Path) -> None:
+    model = load_model(data.train(ARCHITECTURES["lstm"], tmp_path, replace(SHORT, epochs=0)))
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        # One block is embedded in the thread that asks for it.
+        model.embed_raw_text(ENGLISH, language="en", threads=1)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_a_penalty_pulls_towards_zero_in_chunks_as_in_one_piece(data: Data, tmp_path: Path) -> None:
     lengths = []
     for number, (penalty, size) in enumerate(((0.0, None), (0.5, None), (0.5, 7))):

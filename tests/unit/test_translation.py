@@ -226,10 +226,11 @@ def test_bad_translations_are_counted_by_reason(tmp_path: Path) -> None:
 def test_translations_in_capitals_are_in_their_language(tmp_path: Path, mirror: Path) -> None:
     lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
     rows = [
-        ("a", "THE CHILDREN ARE PLAYING IN THE GARDEN", -0.1, True),
+        ("a", "NO SMOKING HERE", -0.1, True),
         ("b", "Die Kinder spielen im Garten", -0.2, True),
     ]
     assert gathered(tmp_path, rows, identifier=lid)["wrong_language"] == 1
+    assert gathered(tmp_path, rows, identifier=lid, identify="original")["wrong_language"] == 2
     assert gathered(tmp_path, rows, identifier=lid, rule=None)["wrong_language"] == 0
     with pytest.raises(
         InputError, match=r"does not know xx, as it has no label xx; set selection.paraphrase.lang"

@@ -56,7 +56,7 @@ def tabulate_studies(
     """
     known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
-    results = sts or [None] * len(models)
+    results: Sequence[Path | None] = sts or [None] * len(models)
     measured = [_row(*model, *files) for model, *files in zip(models, sweeps, results, strict=True)]
     for study in dict.fromkeys(study for study, *_ in models):
         of_study = [
