@@ -237,6 +237,21 @@ def test_a_table_grows_when_more_than_half_of_its_slots_are_taken() -> None:
         assert (table._size, len(table._slots)) == (words, slots)
 
 
+def test_a_table_of_too_many_words_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WORDS", 3)
+    table = module._WordTable()
+
+    def encode(words: Sequence[str]) -> Any:
+        return np.arange(len(words), dtype=np.int32), np.ones(len(words), np.int64), np.ones(len(words), bool)
+
+    sizes = []
+    for texts in (["a b c"], ["d"], ["e"]):
+        table.cut(*module._as_bytes(texts), encode)
+        sizes.append(table._size)
+    # It is emptied before it is used again, and three words are not too many.
+    assert sizes == [3, 4, 1]
+
+
 def test_entries_with_one_hash_take_one_place_each() -> None:
     slots = np.full(8, -1, np.int32)
     kernels.insert(slots, np.zeros(3, np.uint64), 0, 3)

@@ -227,6 +227,7 @@ def test_translations_in_capitals_are_in_their_language(tmp_path: Path, mirror: 
     lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
     rows = [
         ("a", "NO SMOKING HERE", -0.1, True),
+        ("a", "the children are playing in the garden", -0.1, True),
         ("b", "Die Kinder spielen im Garten", -0.2, True),
     ]
     assert gathered(tmp_path, rows, identifier=lid)["wrong_language"] == 1

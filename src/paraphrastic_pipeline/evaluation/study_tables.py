@@ -57,7 +57,8 @@ def tabulate_studies(
     known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
     results: Sequence[Path | None] = sts or [None] * len(models)
-    measured = [_row(*model, *files) for model, *files in zip(models, sweeps, results, strict=True)]
+    files = zip(models, sweeps, results, strict=True)
+    measured = [_row(*model, sweep, result) for model, sweep, result in files]
     for study in dict.fromkeys(study for study, *_ in models):
         of_study = [
             {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
