@@ -80,11 +80,12 @@ def test_tsv_whose_columns_are_not_there(tmp_path, columns, text, cause):
     assert cause in fault(tmp_path, "tsv", text, columns=columns, bound=100)
 
 
-def test_unreadable_rows_of_a_tsv_are_left_out_and_listed(tmp_path):
+def test_unreadable_rows_of_a_tsv_are_left_out_and_listed(tmp_path, caplog):
     text = b"a\tb\t1\nalone\ncaf\xe9\tx\t1\nc\td\thigh\n\nx\ty\t1\tz\ne\tf\tnan\ng\th\t0\ni\tj\t\n"
     counts, rows, faults = extract(tmp_path, "tsv", text, bound=7)
     assert counts == {"lines": 9, "pairs": 2, "unreadable": 7}
     assert [(row["source"], row["line"]) for row in rows] == [("a", 1), ("g", 8)]
+    assert "The extraction drops 78% of" in caplog.text
     hint = "; the third column is read as a score, and `columns: [1, 2]` ignores it"
     assert faults == [
         "2\t1 columns, the first line has 3",

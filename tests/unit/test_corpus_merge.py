@@ -71,8 +71,11 @@ def two(tmp_path):
     return [one, other]
 
 
-def test_keep_one_keeps_the_first_copy(tmp_path, two):
+def test_keep_one_keeps_the_first_copy(tmp_path, two, caplog):
     counts, rows = merge(tmp_path, two)
+    # A corpus that loses much is named.
+    assert caplog.text.count("The merge drops") == 1
+    assert f"The merge drops 60% of {two[1]}, 3 of 5 pairs: all because of duplicates" in caplog.text
     none = dict.fromkeys(("near_duplicates", "contaminated", "held_out", "capped"), 0)
     assert places(rows) == [(0, 1), (0, 3), (0, 7), (0, 9), (1, 1), (1, 3)]
     assert {(row["source"], row["target"]) for row in rows if row["corpus"] == 1} == {("b", "a"), ("x", "y")}
