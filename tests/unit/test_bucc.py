@@ -135,12 +135,14 @@ def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str],
         english.append(f"{sentence(other if i % 3 == 0 else generator.integers(200, size=5))} went")
         if i % 3 == 0:
             gold.add((i, i))
+    # The sides have different sizes.
+    english += [f"{sentence(generator.integers(200, size=5))} went" for _ in range(40)]
     lines = [
         "".join(f"{code}-{i}\t{text}\n" for i, text in enumerate([*side, *side[:20]]))
         for code, side in (("de", german), ("en", english))
     ]
     # The gold standard also names a copy, and it names one pair twice through copies of both sides.
-    named = [*sorted(gold), (n + 3, 3), (n + 6, n + 6)]
+    named = [*sorted(gold), (n + 3, 3), (n + 6, len(english) + 6)]
     pairs = "".join(f"de-{i}\ten-{j}\n" for i, j in named)
     return prepared(folder, *lines, pairs), german, english, gold
 
@@ -153,7 +155,7 @@ def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
     content = json.loads(result.read_text())
     values = {name: figure["value"] for name, figure in content["measurements"].items()}
     assert content["datasets"]["de-en"] | {"digest": ""} == {
-        "sentences": {"de": 320, "en": 320}, "distinct": {"de": 300, "en": 300},
+        "sentences": {"de": 320, "en": 360}, "distinct": {"de": 300, "en": 340},
         "gold": 102, "distinct_gold": 100, "digest": "", "official": False,
     }  # fmt: skip
     for scoring in ("cosine", "margin"):
@@ -346,3 +348,10 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
         mined = mined_plainly(cosines(*texts), 4, ratio=scoring == "margin")
         expected = max(f1_of(mined, pairs, score) for score, _, _ in mined[:1000])
         assert content["measurements"][f"f1 de-en {scoring}"]["value"] == pytest.approx(expected)
+
+
+def test_pairs_have_a_number_each() -> None:
+    data = object.__new__(bitext._Data)
+    data.texts = [["a", "b"], ["x", "y", "z"]]
+    sources, targets = np.array(list(itertools.product(range(2), range(3)))).T
+    assert len(set(data.keys(sources, targets).tolist())) == 6

@@ -275,7 +275,13 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     source, output = str(write(tmp_path / "in.txt", ["a"])), str(tmp_path / "out")
     encoder = System("Odd", 2, "d", embed)
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
-        search_files.search_files(encoder, search_files.Index(str(tmp_path / "v.npy")), source, output)
+        search_files.search_files(
+            encoder,
+            search_files.Index(str(tmp_path / "v.npy")),
+            source,
+            output,
+            options=search_files.SearchOptions(1),
+        )
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
         dedup_files.dedup_file(encoder, source, output, threshold=0.9)
 

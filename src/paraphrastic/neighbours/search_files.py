@@ -47,7 +47,7 @@ class SearchOptions:
         threads: number of threads.
     """
 
-    k: int = 10
+    k: int
     min_score: float | None = None
     threads: int = 1
 
@@ -58,7 +58,7 @@ def search_files(
     queries: str,
     output: str,
     *,
-    options: SearchOptions = SearchOptions(),
+    options: SearchOptions,
     language: str | None = None,
     model: str | None = None,
     progress: OnProgress | None = None,
