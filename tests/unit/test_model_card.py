@@ -92,6 +92,7 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
     assert "MSRpar" not in text
     # What the template does not write leaves no empty lines.
     assert "\n\n\n" not in text
+    assert "|\n\n|" not in text
     assert "The folder loads in sentence-transformers and model2vec as it is, with the same cosines:" in text
     assert "language=" not in text
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import exp, log
+from statistics import fmean
 from time import monotonic
 
 from paraphrastic.base.errors import InputError
@@ -12,6 +14,10 @@ from paraphrastic_pipeline.workflow.sizes import Job, PlannedRun, Sizes
 # The plan counts as much as this share of it, and at least as so many seconds: the first steps say little
 # about the rest.
 _TRUST, _LEAST_TRUST = 0.02, 2.0
+# The pace of the run counts as much as so many planned seconds of steps of one kind.
+_TRUST_OF_STEP = 1.0
+# A step that has taken longer than expected will take this share of its time more.
+_OVERTIME = 0.2
 _BAR = 20
 # Number of running steps that are named.
 _NAMED = 4
@@ -41,6 +47,8 @@ class Progress:
         self._cores, self._clock, self._start = cores, clock, clock()
         self._places = {job.number: place for place, job in enumerate(jobs)}
         self._planned = wall_seconds(self._jobs, self._costs, cores)
+        # Seconds that finished jobs took and were planned to take, by step.
+        self._taken: dict[str, tuple[float, float]] = {}
         self._done: set[int] = set()
         self._stopped = False
         # When each running job has begun, with its description.
@@ -62,9 +70,14 @@ class Progress:
 
     def finish(self, number: int) -> None:
         """A job is finished."""
-        self.end(number)
+        now = self._clock()
         if number in self._places:
+            place = self._places[number]
+            step, begun = self._jobs[place].step, self._running.get(number, (now, ""))[0]
+            taken, planned = self._taken.get(step, (0.0, 0.0))
+            self._taken[step] = taken + now - begun, planned + self._costs[place].seconds
             self._done.add(number)
+        self.end(number)
 
     @property
     def seconds(self) -> float:
@@ -73,7 +86,11 @@ class Progress:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds that the rest will take, by the plan and by the pace of the run so far."""
+        """Seconds that the rest will take, by the plan and by the pace of the steps so far.
+
+        Steps of one kind are planned too long or too short together. So they go by their own pace, and by
+        that of the whole run as long as few of them are finished.
+        """
         now = self._clock()
         kept = [place for place, job in enumerate(self._jobs) if job.number not in self._done]
         at = {place: new for new, place in enumerate(kept)}
@@ -81,12 +98,21 @@ class Progress:
         for place in kept:
             job, cost = self._jobs[place], self._costs[place]
             jobs.append(replace(job, after=tuple(at[before] for before in job.after if before in at)))
-            begun, _ = self._running.get(job.number, (now, ""))
-            costs.append(replace(cost, seconds=max(0.0, cost.seconds - (now - begun))))
-        left = wall_seconds(jobs, costs, self._cores)
-        passed = max(0.0, self._planned - left)
+            seconds = cost.seconds * self._pace(job.step)
+            if job.number in self._running:
+                passed = now - self._running[job.number][0]
+                seconds = max(seconds - passed, _OVERTIME * passed)
+            costs.append(replace(cost, seconds=seconds))
+        return wall_seconds(jobs, costs, self._cores)
+
+    def _pace(self, step: str) -> float:
+        """How many times as long as planned the steps of a kind take."""
+        # A geometric mean, so that one kind of step that takes much longer does not stand for all.
         trust = max(_LEAST_TRUST, _TRUST * self._planned)
-        return left * (self.seconds + trust) / (passed + trust)
+        paces = [(taken + trust) / (planned + trust) for taken, planned in self._taken.values()]
+        usual = fmean(map(log, paces)) if paces else 0.0
+        taken, planned = self._taken.get(step, (0.0, 0.0))
+        return (taken + _TRUST_OF_STEP * exp(usual)) / (planned + _TRUST_OF_STEP)
 
     def summary(self) -> str:
         """One line on the whole run."""
