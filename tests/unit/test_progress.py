@@ -49,23 +49,39 @@ def test_at_first_the_plan_says_how_long_it_takes(progress: Progress) -> None:
     assert progress.summary() == "0 of 4 steps are done, after 0 seconds; about 19 minutes left"
 
 
-def test_the_pace_of_the_run_counts_more_and_more(progress: Progress, clock: Clock) -> None:
-    for number in (7, 5):
-        progress.begin(number, "Select")
+def test_the_pace_of_finished_steps_counts_for_the_others(progress: Progress, clock: Clock) -> None:
+    progress.begin(7, "Select")
+    progress.begin(5, "Select")
     clock.now += 300
-    for number in (7, 5):
-        progress.finish(number)
-    # What was planned as 100 seconds took three times as long.
-    left = progress.seconds_left
-    assert pytest.approx(left, rel=0.05) == 1010 * (300 + 0.02 * 1114) / (104 + 0.02 * 1114)
+    progress.finish(7)
+    # What was planned as 100 seconds took three times as long, so the training will, too. The other selection
+    # takes longer than that.
+    assert progress.seconds_left == pytest.approx(0.5 * 300 + 3 * 1010, rel=0.02)
+    progress.finish(5)
+    assert progress.seconds_left == pytest.approx(3 * 1010, rel=0.02)
     progress.begin(3, "Train model en")
+    clock.now += 1000
+    assert progress.seconds_left == pytest.approx(3 * 1010 - 1000, rel=0.02)
     clock.now += 3000
-    # A running step that takes longer than planned is about to end.
-    assert progress.seconds_left < 40 * (3300 + 60) / (1100 + 60)
+    # A running step that takes longer than expected may take much longer.
+    assert progress.seconds_left == pytest.approx(0.5 * 4000 + 30, rel=0.02)
     progress.finish(3)
     progress.begin(1, "Plot")
     progress.finish(1)
-    assert progress.summary() == "4 of 4 steps are done, after 55 minutes"
+    assert progress.summary() == "4 of 4 steps are done, after 72 minutes"
+
+
+def test_steps_of_a_kind_go_by_their_own_pace(clock: Clock) -> None:
+    jobs = [job(0, "train_model"), job(1, "plot_sweep"), job(2, "plot_sweep"), job(3, "select_pairs")]
+    progress = Progress(jobs, [Cost(seconds=100.0)] * 4, cores=1, clock=clock)
+    progress.begin(0, "Train")
+    clock.now += 1600
+    progress.finish(0)
+    progress.begin(1, "Plot")
+    clock.now += 100
+    progress.finish(1)
+    # Training took 16 times as long as planned and plotting once, so a selection may take 4 times as long.
+    assert progress.seconds_left == pytest.approx(100 + 400, rel=0.05)
 
 
 def test_a_run_that_is_over_promises_nothing(progress: Progress, clock: Clock) -> None:

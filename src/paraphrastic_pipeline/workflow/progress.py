@@ -11,13 +11,11 @@ from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.workflow.plan import Cost, cost_of, phase_of, wall_seconds
 from paraphrastic_pipeline.workflow.sizes import Job, PlannedRun, Sizes
 
-# The plan counts as much as this share of it, and at least as so many seconds: the first steps say little
-# about the rest.
-_TRUST, _LEAST_TRUST = 0.02, 2.0
-# The pace of the run counts as much as so many planned seconds of steps of one kind.
-_TRUST_OF_STEP = 1.0
+# The plan of each kind of step counts for the pace of the run as if so many seconds of it had been right, and
+# that pace counts for each kind as much as so many planned seconds of its own: the first steps say little.
+_TRUST, _TRUST_OF_STEP = 0.3, 1.0
 # A step that has taken longer than expected will take this share of its time more.
-_OVERTIME = 0.2
+_OVERTIME = 0.5
 _BAR = 20
 # Number of running steps that are named.
 _NAMED = 4
@@ -94,11 +92,12 @@ class Progress:
         now = self._clock()
         kept = [place for place, job in enumerate(self._jobs) if job.number not in self._done]
         at = {place: new for new, place in enumerate(kept)}
+        paces = {step: self._pace(step) for step in {self._jobs[place].step for place in kept}}
         jobs, costs = [], []
         for place in kept:
             job, cost = self._jobs[place], self._costs[place]
             jobs.append(replace(job, after=tuple(at[before] for before in job.after if before in at)))
-            seconds = cost.seconds * self._pace(job.step)
+            seconds = cost.seconds * paces[job.step]
             if job.number in self._running:
                 passed = now - self._running[job.number][0]
                 seconds = max(seconds - passed, _OVERTIME * passed)
@@ -107,9 +106,8 @@ class Progress:
 
     def _pace(self, step: str) -> float:
         """How many times as long as planned the steps of a kind take."""
+        paces = [(taken + _TRUST) / (planned + _TRUST) for taken, planned in self._taken.values()]
         # A geometric mean, so that one kind of step that takes much longer does not stand for all.
-        trust = max(_LEAST_TRUST, _TRUST * self._planned)
-        paces = [(taken + trust) / (planned + trust) for taken, planned in self._taken.values()]
         usual = fmean(map(log, paces)) if paces else 0.0
         taken, planned = self._taken.get(step, (0.0, 0.0))
         return (taken + _TRUST_OF_STEP * exp(usual)) / (planned + _TRUST_OF_STEP)
