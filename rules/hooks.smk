@@ -38,7 +38,7 @@ onstart:
 onsuccess:
     if workflow.is_main_process:
         for line in last_words(settings.models):
-            logger.info(line)
+            logger.info(line, extra={"is_last": True})
 
 
 onerror:

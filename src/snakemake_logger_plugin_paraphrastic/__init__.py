@@ -83,6 +83,9 @@ class LogHandler(LogHandlerBase):
                 self._plain.handle(record)
                 if event == LogEvent.PROGRESS:
                     self._tell()
+            elif hasattr(record, "is_last"):
+                self._finish()
+                self._plain.handle(record)
             elif event in _SHOWN:
                 self._draw()
             elif event is not None or record.levelno >= logging.WARNING:
@@ -140,7 +143,17 @@ class LogHandler(LogHandlerBase):
         with suppress(OSError):
             print(text, end=end, file=self._stream, flush=True)
 
+    def _finish(self) -> None:
+        """Leave the last picture on the terminal; what follows stands below it."""
+        self._over.set()
+        if self._picture:
+            self._progress.stop()
+            self._draw()
+            self._picture = []
+
     def _draw(self) -> None:
+        if self._over.is_set() and not self._picture:
+            return
         size = shutil.get_terminal_size()
         lines = self._progress.lines(size.columns, size.lines)
         if lines == self._picture:
@@ -157,11 +170,8 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         """Leave the last picture on the terminal."""
-        self._over.set()
         with self._drawing:
-            if self._progress is not None and self._on_terminal and self._picture:
-                self._progress.stop()
-                self._draw()
+            self._finish()
         super().close()
 
 

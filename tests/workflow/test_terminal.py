@@ -48,6 +48,18 @@ def test_a_terminal_shows_phases_and_a_log_all_steps(tmp_path: Path) -> None:
     assert "\x1b" not in log.read_text()
 
 
+def test_the_last_words_stand_below_the_picture(finished: Path) -> None:
+    (finished / "results/tables/held_out.csv").unlink()
+    status, shown = on_terminal(finished, "results/tables/held_out.csv")
+    assert status == 0, shown
+    last = PICTURE.split(shown)[-1]
+    assert last.index("1 of 1 steps are done, after ") < last.index("results/models/en")
+    assert "en finds the partners of " in last
+    assert "What to type next:" in last
+    # Snakemake's own last lines are in its log.
+    assert "Complete log" not in shown
+
+
 def test_a_fault_stands_above_the_picture(tmp_path: Path) -> None:
     folder = copy_pipeline(tmp_path / "pipeline")
     (folder / "data/sample/STS.zip").write_bytes(b"no archive")
