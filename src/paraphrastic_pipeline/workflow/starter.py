@@ -48,33 +48,10 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
     """
     if not DEFAULT_CONFIG.is_file():
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
-    if len(set(languages)) < len(languages):
-        pair, code = "-".join(languages), languages[0]
-        raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
-    if not all(map(str.strip, corpora)):
-        raise InputError("--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry")
-    for option, name in (("--output", output), *(("--corpus", corpus) for corpus in corpora)):
-        if cause := name_fault(name):
-            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
-    if not output.isprintable():
-        raise InputError(
-            f"--output: {shown(output)} has characters that cannot be shown; choose another name"
-        )
+    _check_arguments(languages, corpora, output)
     foreign = [code for code in languages if code != "en"] or ["en"]
     model = "-".join(foreign)
-    files = [corpus for corpus in corpora if looks_like_a_path(corpus) or Path(corpus).exists()]
-    for file in files:
-        if not Path(file).is_file():
-            raise InputError(f"{file}: is not a file")
-    parallel = parallel_files(files, languages)
-    for file in files:
-        if default_name_and_kind(file)[1] is None and file not in {*parallel, *parallel.values()}:
-            endings = ", ".join(ENDINGS)
-            raise InputError(f"{file}: its format is unknown; give its name one of the endings {endings}")
-    places = [Path(corpus).resolve() if corpus in files else corpus for corpus in corpora]
-    for number, place in enumerate(places):
-        if place in places[:number]:
-            raise InputError(f"{corpora[number]}: is given twice; name each corpus once")
+    files, parallel = _files_among(corpora, languages)
     definition: dict[str, Any] = {"languages": list(languages), "corpora": list(corpora)}
     selection: dict[str, Any] = {}
     notes = []
@@ -128,6 +105,40 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         "config/README.md explains every setting.",
     ]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
+
+
+def _check_arguments(languages: Sequence[str], corpora: Sequence[str], output: str) -> None:
+    """Refuse names that no configuration can have."""
+    if len(set(languages)) < len(languages):
+        pair, code = "-".join(languages), languages[0]
+        raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
+    if not all(map(str.strip, corpora)):
+        raise InputError("--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry")
+    for option, name in (("--output", output), *(("--corpus", corpus) for corpus in corpora)):
+        if cause := name_fault(name):
+            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
+    if not output.isprintable():
+        raise InputError(
+            f"--output: {shown(output)} has characters that cannot be shown; choose another name"
+        )
+
+
+def _files_among(corpora: Sequence[str], languages: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The corpora that are files, and those of them that have one side each (`parallel_files`)."""
+    files = [corpus for corpus in corpora if looks_like_a_path(corpus) or Path(corpus).exists()]
+    for file in files:
+        if not Path(file).is_file():
+            raise InputError(f"{file}: is not a file")
+    parallel = parallel_files(files, languages)
+    for file in files:
+        if default_name_and_kind(file)[1] is None and file not in {*parallel, *parallel.values()}:
+            endings = ", ".join(ENDINGS)
+            raise InputError(f"{file}: its format is unknown; give its name one of the endings {endings}")
+    places = [Path(corpus).resolve() if corpus in files else corpus for corpus in corpora]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise InputError(f"{corpora[number]}: is given twice; name each corpus once")
+    return files, parallel
 
 
 def _evaluation(languages: Sequence[str], registry: Mapping[str, Dataset]) -> dict[str, Any]:
