@@ -96,6 +96,10 @@ def test_examples_show_what_is_nearest_among_all_sentences(tmp_path: Path, files
     assert {each["right"] for each in examples} == {True, False}
 
 
+def test_the_data_are_ones_own(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    assert result(tmp_path, files)["data"] == "own"
+
+
 def test_the_score_of_training_is_the_share_without_hiding(tmp_path: Path, files: tuple[Path, Path]) -> None:
     score = held_out_score(System("a system", DIM, "digest", vectors), read_held_out(files[0]))
     assert score == pytest.approx(100 * result(tmp_path, files)["measurements"]["found"]["value"])

@@ -213,6 +213,9 @@ def test_published_rows_are_folded_unless_a_figure_stands_beside_them(
     assert list(read_table(sts, compared=["Scale, Table 2"]).groups) == ["This run", "Published"]
     page = page_of(results)
     folded = page.index("Published figures of other systems and data")
+    assert "Picture, with the published figures" not in page
+    (results / "figures/sts.svg").write_text(SVG.replace("{inside}", ""))
+    assert "Picture, with the published figures" in page_of(results)
     assert page.index("This run</span>") < folded < page.rindex("LASER &lt;base&gt;")
     header = ["table", "system", "row", "column", "published", "measured", "low", "high", "difference",
               "verdict", "why", "paper", "printed_in"]  # fmt: skip

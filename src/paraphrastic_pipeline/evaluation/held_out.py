@@ -135,7 +135,8 @@ def evaluate_held_out(
         each.name: {"n": len(each.sides[0]), "others": len(each.others[0]), "official": False}
         for each in read
     }
-    evaluation.write("held_out", measurements, about, pairs=about, examples=examples)
+    data = "sample" if evaluation.sample else "own"
+    evaluation.write("held_out", measurements, about, data=data, pairs=about, examples=examples)
 
 
 def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:

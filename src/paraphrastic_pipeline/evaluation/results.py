@@ -45,16 +45,16 @@ class Evaluation:
         return read_json(self.official) if self.official else {}
 
     def write(
-        self, task: str, measurements: Mapping[str, Measurement], data: Mapping[str, Any], **details: Any
+        self, task: str, measurements: Mapping[str, Measurement], sets: Mapping[str, Any], **details: Any
     ) -> None:
-        """Write the result, which is official if every entry of `data`, one per data set, is `official`."""
+        """Write the result, which is official if every entry of `sets`, one per data set, is `official`."""
         write_result(
             self.result,
             self.system,
             measurements,
             task=task,
             source=self.source,
-            official=not self.sample and all(about["official"] for about in data.values()),
+            official=not self.sample and all(about["official"] for about in sets.values()),
             details=details,
         )
 
