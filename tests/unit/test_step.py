@@ -2,6 +2,8 @@
 
 import errno
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -91,3 +93,17 @@ def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest
 )
 def test_a_step_has_the_name_of_its_log(log: str, name: str) -> None:
     assert name_of(SimpleNamespace(rule="tabulate_results", log=[log])) == name
+
+
+def test_a_step_with_a_database_ends_in_silence(tmp_path: Path) -> None:
+    lines = (
+        "import gc",
+        "gc.disable()",
+        "from paraphrastic_pipeline.corpus.database import open_database",
+        "gc.freeze()",
+        "gc.enable()",
+        f"with open_database('a test', memory_mb=500, threads=1, temporary={str(tmp_path)!r}) as database:",
+        "    database.execute('SELECT 1').fetchall()",
+    )
+    run = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == ("", "")

@@ -4,6 +4,8 @@ A pair's place combines the number of its file and its row there in one integer,
 random choices use the MD5 of the seed and the place, so they depend on neither threads nor memory.
 """
 
+import atexit
+import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,9 @@ from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
 from paraphrastic_pipeline.corpus.blocks import open_parquet, verify_parquet
 from paraphrastic_pipeline.corpus.contamination import HELD_OUT
+
+# A step freezes what it has imported, and at its end, DuckDB would name each of these objects on the terminal.
+atexit.register(gc.unfreeze)
 
 # Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
 MERGED_SCHEMA = pa.schema(
