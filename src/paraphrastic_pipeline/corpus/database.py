@@ -20,7 +20,7 @@ from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
 from paraphrastic_pipeline.corpus.blocks import open_parquet, verify_parquet
 from paraphrastic_pipeline.corpus.contamination import HELD_OUT
 
-# A step freezes what it has imported, and at its end, DuckDB would name each of these objects on the terminal.
+# A step freezes what it has imported, and at its end, DuckDB would print a line about each of these objects.
 atexit.register(gc.unfreeze)
 
 # Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
