@@ -226,14 +226,29 @@ def test_search_and_dedup_take_the_threshold(
     chosen = str(result["threshold"])
     assert capsys.readouterr().out.splitlines()[-1].split()[0] == f"{float(chosen):.3f}"
     outputs = []
+    model = ["--model", "en-de-es-fr", "--input", str(text)]
     for threshold in (str(quality), chosen):
-        model = ["--model", "en-de-es-fr", "--input", str(text)]
-        assert main(["dedup", *model, "--output", str(kept), "--threshold", threshold]) == 0
         vectors = tmp_path / "vectors.npy"
         assert main(["embed", *model, "--output", str(vectors)]) == 0
         search = ["search", *model, "--index", str(vectors), "--output", str(found), "--min-score", threshold]
         assert main(search) == 0
-        outputs.append((kept.read_text(), found.read_text()))
+        outputs.append(found.read_text())
+    assert outputs[0] == outputs[1]
+    # A threshold for the nearest sentence would leave out many lines that only have some words in common.
+    dedup = ["dedup", *model, "--output", str(kept), "--threshold"]
+    assert main([*dedup, str(quality)]) == 1
+    assert "is for the nearest sentence, but here all pairs of sentences" in capsys.readouterr().err
+    pairs = [line.split("\t")[:2] for line in german.read_text().splitlines()]
+    labelled = [(*pair, "1") for pair in pairs] + [
+        (one, other, "0") for (one, _), (_, other) in zip(pairs, pairs[1:], strict=False)
+    ]
+    german.write_text("".join("\t".join(row) + "\n" for row in labelled))
+    assert main([*evaluated, "--labels"]) == 0
+    (result,) = json.loads(quality.read_text())["models"]
+    outputs = []
+    for threshold in (str(quality), str(result["threshold"])):
+        assert main([*dedup, threshold]) == 0
+        outputs.append(kept.read_text())
     assert outputs[0] == outputs[1]
     # Another model's threshold means nothing.
     assert (

@@ -41,8 +41,8 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
     assert config["training"]["dimension"] == 300
     assert "about 3,000 pairs" in text
     assert "--configfile pl.yaml" in text
-    # The configuration has at most ten lines, and the data sets for languages and STS are filled in.
-    assert sum(1 for line in text.splitlines() if line and not line.startswith("#")) <= 10
+    # The configuration has at most twelve lines, and the data sets for languages and STS are filled in.
+    assert sum(1 for line in text.splitlines() if line and not line.startswith("#")) <= 12
     checked, _ = check_config(config)
     assert (checked.language_id, checked.evaluation.sts) == ("lid176", "sts")
 
@@ -357,7 +357,12 @@ def test_models_are_evaluated_in_their_own_languages(
     tmp_path: Path, languages: list[str], expected: dict[str, object] | None
 ) -> None:
     text = starter_configuration(languages, [write_pairs(tmp_path / "my.tsv", 9)], "mine.yaml")
-    assert yaml.safe_load(text).get("evaluation") == expected
+    config = yaml.safe_load(text)
+    assert config.get("evaluation") == expected
+    # Copies of the sentences that the model is tested on are looked for.
+    searched = [*["sts"] * ("en" in languages), *["tatoeba"] * ("tatoeba" in (expected or {}))]
+    assert list(config.get("contamination", {}).get("testsets", {})) == searched
+    check_config(config)
 
 
 @pytest.mark.parametrize(

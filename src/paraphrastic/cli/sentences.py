@@ -166,7 +166,7 @@ that a spreadsheet would take for a formula.
         type=cli.number_or_file,
         default=0.9,
         metavar="T",
-        help="lowest cosine of near duplicates, above 0 and at most 1; a file that `evaluate` wrote has one "
+        help="lowest cosine of near duplicates, above 0 and at most 1; a file of `evaluate --labels` has one "
         "(default: 0.9)",
     ),
     cli.file("--report", "TSV file for the lines that are left out"),
@@ -184,7 +184,7 @@ def dedup(
 
     system = open_system(choose_folder(model, [language]), threads=threads)
     if isinstance(threshold, Path):
-        threshold = read_threshold(threshold, system)
+        threshold = read_threshold(threshold, system, of_all_pairs=True)
     with cli.progress() as progress:
         kept, dropped = dedup_file(
             system, threshold=threshold, language=language, **options, threads=threads, progress=progress

@@ -100,11 +100,16 @@ def written(thresholds: Sequence[Threshold]) -> list[Json]:
     return [{name: round(value, 6) for name, value in asdict(each).items()} for each in thresholds]
 
 
-def read_threshold(path: Path, system: System) -> float:
+def read_threshold(path: Path, system: System, *, of_all_pairs: bool = False) -> float:
     """The threshold that `evaluate` chose for a system and wrote into a file.
 
+    Args:
+        path: the file.
+        system: the system.
+        of_all_pairs: whether it is for any two sentences, and not for the nearest one alone.
+
     Raises:
-        InputError: the file is not one of `evaluate`, or has no threshold for this system.
+        InputError: the file is not one of `evaluate`, or has no such threshold for this system.
     """
     content = read_json(path)
     entries = content.get("models") if isinstance(content, dict) else None
@@ -115,6 +120,11 @@ def read_threshold(path: Path, system: System) -> float:
             value = entry.get("threshold")
             if not isinstance(value, int | float) or isinstance(value, bool) or not -1 <= value <= 1:
                 raise InputError(f"{path}: has no threshold for {system.label}")
+            if of_all_pairs and "auc" not in entry:
+                raise InputError(
+                    f"{path}: its threshold is for the nearest sentence, but here all pairs of sentences are "
+                    "compared: find one with `evaluate --labels`"
+                )
             return float(value)
     names = ", ".join(str(entry.get("label")) for entry in entries) or "no model"
     raise InputError(f"{path}: has thresholds for {names}, but not for {system.label} as it is now")

@@ -183,7 +183,7 @@ TASKS = {
                 "Held-out pairs",
                 "Share × 100 of held-out sentences whose nearest sentence on the other side is their "
                 "partner, from the first language to the second (forward) and back; in the last two "
-                "columns, partners are hidden among 10,000 sentences of the training data",
+                "columns, partners are hidden among up to 10,000 sentences of the training data",
                 {
                     "forward": "forward",
                     "backward": "backward",

@@ -183,8 +183,11 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
             yield f"  paraphrastic score --model {model} --input {pairs} --output -"
             yield f"  paraphrastic embed --model {model} --input {text} --output vectors.npy"
             yield (
-                f"  head -3 {text} | paraphrastic search --model {model} --index vectors.npy "
+                f"  head -3 {pairs} | cut -f 1 | paraphrastic search --model {model} --index vectors.npy "
                 f"--sentences {text} --input - --output -"
             )
         yield f"  paraphrastic demo --model {model} --output demo.html"
-        yield f"  paraphrastic export --model {model} --format paraphrastic --dtype int8 --output exported"
+        yield (
+            f"  paraphrastic export --model {model} --format paraphrastic --dtype int8 "
+            f"--output {shlex.quote(f'exported/{trained[0]}-int8')}"
+        )

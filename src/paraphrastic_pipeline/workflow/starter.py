@@ -99,7 +99,9 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         *notes,
         "",
         f"  snakemake -n --configfile {output}            shows what would run",
-        f"  snakemake --cores all --configfile {output}   makes results/models/{model} and results/tables",
+        f"  snakemake --cores all --configfile {output}   makes results/models/{model}, and says how good it is",
+        f"  snakemake --cores all --configfile {output} -- results/report.html",
+        "      evaluates it on all test sets, and shows the results on a page",
         f"  paraphrastic config --configfile {output}     shows all settings, with their defaults",
         "",
         "config/README.md explains every setting.",
@@ -142,7 +144,7 @@ def _files_among(corpora: Sequence[str], languages: Sequence[str]) -> tuple[list
 
 
 def _evaluation(languages: Sequence[str], registry: Mapping[str, Dataset]) -> dict[str, Any]:
-    """The section on evaluation: the test sets of the registry in these languages, if there are any."""
+    """The sections on test sets in these languages, if there are any: to evaluate on, and to search for."""
     known = set(languages)
     tests = {
         task: {"testsets": name}
@@ -150,7 +152,11 @@ def _evaluation(languages: Sequence[str], registry: Mapping[str, Dataset]) -> di
         if any(set(pair) <= known for pair in registry[name].pairs)
     }
     english = {} if "en" in known else {"sts": None}
-    return {"evaluation": {**english, **tests}} if english or tests else {}
+    evaluation: dict[str, Any] = {"evaluation": {**english, **tests}} if english or tests else {}
+    # A person's own files may well have the sentences of test sets.
+    searched = {"sts": "sts"} if "en" in known else {}
+    searched |= {"tatoeba": _TESTS["tatoeba"]} if "tatoeba" in tests else {}
+    return evaluation | ({"contamination": {"testsets": searched}} if searched else {})
 
 
 def _in_comment(name: str) -> str:
