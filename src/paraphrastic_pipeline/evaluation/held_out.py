@@ -93,8 +93,8 @@ def evaluate_held_out(
 
     Each pair of languages has the measurements `forward de-en` (what German sentences find among the English
     ones) and `backward de-en`, and `forward hidden de-en` and `backward hidden de-en`, where partners are
-    hidden among up to 10,000 sentences of the training data, too. `found` and `found hidden` are the shares of all
-    sentences of all pairs in both directions.
+    hidden among up to 10,000 sentences of the training data, too. `found` and `found hidden` are the shares
+    of all sentences of all pairs in both directions.
 
     In the result, `pairs` has the number of held-out pairs and of other sentences for each pair of languages,
     and `examples` some sentences with their partner and what they find among all sentences. Without held-out
