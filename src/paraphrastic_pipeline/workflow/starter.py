@@ -99,7 +99,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         *notes,
         "",
         f"  snakemake -n --configfile {output}            shows what would run",
-        f"  snakemake --cores all --configfile {output}   makes results/models/{model}, and says how good it is",
+        f"  snakemake --cores all --configfile {output}   makes and judges results/models/{model}",
         f"  snakemake --cores all --configfile {output} -- results/report.html",
         "      evaluates it on all test sets, and shows the results on a page",
         f"  paraphrastic config --configfile {output}     shows all settings, with their defaults",
