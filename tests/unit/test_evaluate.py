@@ -1,6 +1,7 @@
 """Test `paraphrastic evaluate`: retrieval, labels, thresholds, and what takes a threshold from its file."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -240,7 +241,7 @@ def test_search_and_dedup_take_the_threshold(
     assert "is for the nearest sentence, but here all pairs of sentences" in capsys.readouterr().err
     pairs = [line.split("\t")[:2] for line in german.read_text().splitlines()]
     labelled = [(*pair, "1") for pair in pairs] + [
-        (one, other, "0") for (one, _), (_, other) in zip(pairs, pairs[1:], strict=False)
+        (one, other, "0") for (one, _), (_, other) in pairwise(pairs)
     ]
     german.write_text("".join("\t".join(row) + "\n" for row in labelled))
     assert main([*evaluated, "--labels"]) == 0
