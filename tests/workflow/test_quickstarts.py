@@ -136,7 +136,7 @@ def test_my_pairs(pipeline: Path) -> None:
         [float(figure.replace(",", "")) for figure in ending.search(text).groups()]
         for text in (page, printed)
     )
-    assert real == pytest.approx(shown, abs=1.5)
+    assert real == pytest.approx(shown, rel=0.001, abs=1.5)
     assert shown[-1] == real[-1] == len((pipeline / "tur.txt").read_text().splitlines())
     assert "What to type next:" in printed
     found = [line.split("\t")[-1] for line in printed.splitlines() if "Yarın hava nasıl olacak?" in line]
