@@ -63,6 +63,17 @@ def test_a_corpus_of_two_files(mine: Path) -> None:
     assert [file.location for file in dataset.select(("de",))] == ["pairs.txt", "news.de"]
 
 
+def test_two_files_have_one_order_of_languages(mine: Path) -> None:
+    Path("news.de").write_text("eins")
+    config = changed("definitions.de.corpora", [{"path": "pairs.txt", "target": "news.de"}])
+    config["definitions"]["ed"] = {**config["definitions"]["de"], "languages": ["de", "en"]}
+    config["models"] = ["de", "ed"]
+    with pytest.raises(
+        InputError, match=r"the languages of 'pairs' are en-de elsewhere: .* its languages here"
+    ):
+        configured(config)
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [

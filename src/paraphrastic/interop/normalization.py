@@ -216,7 +216,7 @@ def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
 def _sequences(blob: bytes) -> tuple[str, str]:
     """Return expressions for a map's longest sequence, and for a character that may join the one before.
 
-    A character may join by Unicode, by a canonical decomposition or by the map. Characters that this Python
+    A character may join by Unicode or by the map. Characters that this Python
     does not know are included, since another library may know them as marks.
     """
     charsmap = read_charsmap(blob)

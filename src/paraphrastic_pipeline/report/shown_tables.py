@@ -14,7 +14,6 @@ Row = Mapping[str, str]
 
 # What a system's name says about data that its figures are without, such as 2013 without SMT.
 _WITHOUT = re.compile(r" \((\d{4} without [^()]+)\)")
-_PUBLISHED = "Published"
 
 _WORDS = {
     "yes": "✓",
@@ -199,7 +198,7 @@ def _title(row: Row, group: str) -> str:
     if source is None:
         return ""
     if source == "published":
-        return f"{_PUBLISHED}: {group}" if group else _PUBLISHED
+        return f"Published: {group}" if group else "Published"
     return "This run, on sample data" if row.get("data") == "sample" else "This run"
 
 

@@ -92,8 +92,9 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
                 first: list[str] = orders.setdefault(f"{name} {sorted(languages)}", languages)
                 # The order of the languages matters unless the columns are named after them.
                 if (file["kind"] in (PARALLEL, "tsv", "csv") or file["columns"]) and first != languages:
-                    elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
-                    yield f"{at}: {elsewhere}: give it another name and its columns here"
+                    what = "languages" if file["target"] else "columns"
+                    elsewhere = f"the {what} of {name!r} are {'-'.join(first)} elsewhere"
+                    yield f"{at}: {elsewhere}: give it another name and its {what} here"
     for name in config["mined"]:
         if name in registry or name in known:
             owner = "the registry of data sets" if name in registry else "a file"
