@@ -79,7 +79,7 @@ def test_lines_of_a_cell_are_rows_if_most_of_them_look_like_rows(
     rows: int, others: int, swallowed: bool
 ) -> None:
     read = list(enumerate(['a,"opened', *["c,d"] * rows, *["text"] * others], start=1))
-    assert bool(quoted_tables._swallowed(read, ["id", "text"])) == swallowed
+    assert bool(quoted_tables._swallowed(read, ["id", "text"], ",")) == swallowed
 
 
 @pytest.mark.parametrize(("lines", "closed"), [(4, True), (5, False)])

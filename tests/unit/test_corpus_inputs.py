@@ -385,6 +385,9 @@ def test_compressed_inputs(tmp_path, kind, compress):
         ("id,a,b\n7,one,eins\n", ("a", "b"), [("one", "eins", 2)], []),
         ("7,one,eins\n8,two,zwei\n", ("2", "3"), [("one", "eins", 1), ("two", "zwei", 2)], []),
         ('"one\n1",eins\n', (), [("one 1", "eins", 1)], []),
+        ('one;eins\n"two; too";zwei, 2\n', (), [("one", "eins", 1), ("two; too", "zwei, 2", 2)], []),
+        ('de;en;score\neins;"one\n1";0.5\n', (), [("one 1", "eins", 2)], [0.5]),
+        ("a;b,c\nd;e,f\n", (), [("a;b", "c", 1), ("d;e", "f", 2)], []),
     ],
 )
 def test_csv(tmp_path, text, columns, rows, scores):

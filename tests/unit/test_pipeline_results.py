@@ -193,14 +193,14 @@ def test_tables_are_those_that_have_rows() -> None:
     assert found.system_tables == [
         "held_out", "sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba",
     ]  # fmt: skip
-    assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc"
+    assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc: set evaluation.bucc"
     assert found.off["bucc"] == found.absent["bucc"]
     assert CAPTIONS["sts"] == LAYOUTS["sts"].caption
     assert "training/de/dropout-0.0-megabatch-10" in found.figures
     assert "contamination" in found.tables
     assert "contamination" not in found.figures
     off = results(filter_study={"model": None}, language_choice={"models": []})
-    assert off.absent["filter_study"] == "the configuration does not ask for it"
+    assert off.absent["filter_study"] == "the configuration does not ask for it: set filter_study.model"
 
 
 def test_without_sts_nothing_is_tested_on_it() -> None:

@@ -296,6 +296,14 @@ def test_two_files_of_paraphrases(tmp_path: Path) -> None:
     assert config["definitions"]["en"]["selection"] == {"paraphrase": {"paraphrase_score": None}}
 
 
+@pytest.mark.parametrize("names", [("captions.pl", "news.en"), ("news.pl.txt", "news.en.txt")])
+def test_the_codes_of_files_say_which_side_they_are(tmp_path: Path, names: tuple[str, str]) -> None:
+    polish, english = (write(tmp_path / name, "First.", "Second.") for name in names)
+    text = starter_configuration(["en", "pl"], [polish, english], "mine.yaml")
+    (entry,) = yaml.safe_load(text)["definitions"]["pl"]["corpora"]
+    assert {key: entry[key] for key in ("path", "target")} == {"path": english, "target": polish}
+
+
 def test_two_files_that_are_not_alike(tmp_path: Path) -> None:
     english, polish = (
         write(tmp_path / "news.en", "First."),
@@ -314,6 +322,7 @@ def test_two_files_that_are_not_alike(tmp_path: Path) -> None:
         ("my.tsv", ["Go.\tIdź.\t", "No.\tNie.\t"], [1, 2]),
         ("my.tsv", ["1\tGo.\t7\tIdź.", "2\tNo.\t8\tNie."], [2, 4]),
         ("my.csv", ["id,english,polish", '1,"Go, go.",Idź.', "2,No.,Nie."], ["english", "polish"]),
+        ("my.csv", ["id;english;polish", '1;"Go; go.";Idź.', "2;No, no.;Nie, nie."], ["english", "polish"]),
         ("my.tsv", ["english\tpolish\tsimilarity", "Go.\tIdź.\t0.5"], ["english", "polish", "similarity"]),
         ("my.tsv", ["Go.\tIdź.\t0.5", "No.\tNie.\t0.25"], None),
         ("my.csv", ["pl,en,note", "Idź.,Go.,good", "Nie.,No.,good"], None),

@@ -118,6 +118,7 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
     assert "config: evaluation.only.detections: unknown key; did you mean 'detection'?" in run.stdout
 
 
+@pytest.mark.slow("runs a pipeline")
 def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
     kind, reader, entry = examples("A kind of corpus")
     edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")

@@ -99,6 +99,7 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert "measure_similarity" in planned(mined, *RUN, MODEL).rules
 
 
+@pytest.mark.slow("runs a pipeline")
 def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
     edit(mined / "config.yaml", "encoder: xx", "encoder: {path: encoder}")
     (mined / "encoder").mkdir()

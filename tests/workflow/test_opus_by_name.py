@@ -6,6 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
 from pipelines import environment, snakemake
 
 CONFIG = """
@@ -35,6 +36,7 @@ def publish(mirror: Path, corpus: str, sentences: int) -> dict[str, object]:
     return entry | {"size": 9, "alignment_pairs": sentences}
 
 
+@pytest.mark.slow("runs a pipeline")
 def test_a_name_is_enough(pipeline: Path) -> None:
     mirror = pipeline / "mirror"
     entries = [publish(mirror, "CCMatrix", 60), publish(mirror, "ELRC-10-A.b", 50)]

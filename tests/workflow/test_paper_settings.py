@@ -13,6 +13,8 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic import load_model
 
+pytestmark = pytest.mark.slow("runs a pipeline")
+
 # Each word of the first column has the same vector as the word beside it, and no other word is like it.
 NAMES = [(f"Word{letter}", f"synonym{letter}") for letter in "abcdefghijklmnopqrstuvwx"]
 KEPT_ONCE = 300

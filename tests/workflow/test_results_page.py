@@ -33,7 +33,10 @@ def test_all_of_the_sample_is_in_the_page(finished_once: Path) -> None:
                  "language_choice", "studies", "tatoeba"):  # fmt: skip
         assert f'<article id="{name}-part">' in page, name
     # The page names everything that the sample has no data for, with the reason.
-    assert "SentEval</b> no system of the configuration is evaluated on senteval" in missing
+    assert (
+        "SentEval</b> no system of the configuration is evaluated on senteval: set evaluation.senteval"
+        in missing
+    )
     assert "does not exist" not in missing
     assert "not readable" not in missing
     for run in (finished_once / "results/figures/training").glob("*/*.svg"):

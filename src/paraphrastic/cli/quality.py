@@ -15,10 +15,10 @@ examples:
   paraphrastic search --model en --min-score quality.json --index vectors.npy --input - --output -
 
 A line of the pairs has two sentences with a tab between them and, with --labels, a label after another tab: 1
-if they mean the same and 0 if not, or how similar they are. A model can be a folder, the name of one that
-comes with the package, a name on the Hugging Face Hub, or KIND=PLACE with a kind of `systems:` in a
-configuration, such as model2vec=FOLDER. The threshold in the file that --output writes is for the model that
-it was found with: `search --min-score` and `dedup --threshold` take the file.
+if they mean the same and 0 if not, or how similar they are. A header above labels is left out. A model can be
+a folder, the name of one that comes with the package, a name on the Hugging Face Hub, or KIND=PLACE with a
+kind of `systems:` in a configuration, such as model2vec=FOLDER. The threshold in the file that --output
+writes is for the model that it was found with: `search --min-score` and `dedup --threshold` take the file.
 """,
     cli.several("--model", "MODEL", "models to measure on the same pairs (default: en, or en-de-es-fr if a "
                 "language is named that en does not know)"),
@@ -68,16 +68,20 @@ def evaluate(
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) if output else nullcontext() as file:
         pairs = read_pairs(source, labels=labels, most=most)
-        results = []
+        # All are opened before any is measured, which takes a while.
+        systems = []
         names: list[str | None] = [*model] or [None]
         for name in names:
             place = name and open_place(name)
             folder = place if isinstance(place, dict) else choose_folder(place, languages)
+            systems.append((name or str(folder), open_system(folder, threads=threads)))
+        results = []
+        for shown, system in systems:
             results.append(
                 evaluate_pairs(
-                    open_system(folder, threads=threads),
+                    system,
                     pairs,
-                    model=name or str(folder),
+                    model=shown,
                     languages=languages,
                     precision=precision,
                     threads=threads,

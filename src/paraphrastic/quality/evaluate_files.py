@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -65,7 +66,8 @@ def read_pairs(
         source: lines `sentence TAB sentence` or, with `labels=True`, `sentence TAB sentence TAB label`;
             plain or compressed; `-` is standard input.
         labels: whether there is a third column with labels, or a file with a label on each line. Labels are
-            numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity.
+            numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity. A
+            header above them is left out.
         most: a larger file is sampled to so many pairs; None reads all.
         seed: seed of the sample.
 
@@ -75,16 +77,21 @@ def read_pairs(
     """
     columns = 3 if labels is True else 2
     rows = [_cells(source, number, line, columns) for number, line in _lines(source)]
-    if not rows:
-        raise InputError(f"{source}: has no pairs")
     values = None
     if labels is True:
+        rows = rows[_has_header([cells[2] for _, cells in rows]) :]
         values = np.array([_label(source, number, cells[2]) for number, cells in rows])
     elif labels:
-        of_lines = [_label(labels, number, line) for number, line in _lines(labels)]
-        if len(of_lines) != len(rows):
-            raise InputError(f"{labels} has {len(of_lines)} labels, but {source} has {len(rows)} pairs")
-        values = np.array(of_lines)
+        lines = [*_lines(labels)]
+        if _has_header([line for _, line in lines]):
+            # The file of the pairs has a header, too, or not.
+            rows = rows[len(rows) == len(lines) :]
+            lines = lines[1:]
+        if len(lines) != len(rows):
+            raise InputError(f"{labels} has {len(lines)} labels, but {source} has {len(rows)} pairs")
+        values = np.array([_label(labels, number, line) for number, line in lines])
+    if not rows:
+        raise InputError(f"{source}: has no pairs")
     if values is not None and (values == values[0]).all():
         raise InputError(
             f"{source}: all {len(values)} labels are {values[0]:g}; two different ones are needed"
@@ -118,6 +125,18 @@ def _cells(name: str, number: int, line: str, columns: int) -> tuple[int, list[s
     if not (cells[0].strip() and cells[1].strip()):
         raise InputError(f"{name}:{number}: a sentence is empty")
     return number, cells
+
+
+def _has_header(labels: Sequence[str]) -> bool:
+    """Whether the first of some labels is the name of their column: a word above numbers."""
+    return len(labels) > 1 and not _is_number(labels[0]) and labels[0][:1].isalpha() and _is_number(labels[1])
+
+
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        read_number(text)
+        return True
+    return False
 
 
 def _label(name: str, number: int, text: str) -> float:

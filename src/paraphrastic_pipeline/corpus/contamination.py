@@ -32,8 +32,12 @@ _CONTAMINATED_SCHEMA = pa.schema(
 )
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
-# How near they may be, if the configuration does not say it for test sets.
-_NEAR = {"ngram": 3, "min_similarity": 0.6}
+# How near they may be: by words, like test sentences by default, and by letters, since a word is much of a
+# short sentence.
+_NEAR_HELD_OUT: tuple[dict[str, Any], ...] = (
+    {"ngram": 3, "min_similarity": 0.6},
+    {"ngram": 3, "min_similarity": 0.75, "of_letters": True},
+)
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
@@ -50,69 +54,84 @@ class Match(NamedTuple):
 
 
 class TestSentences:
-    """An index of test sentences by their normal form and by their word n-grams.
+    """An index of test sentences by their normal form and by their n-grams.
 
     Only the test sentences, which are few, are held in memory; the training data stream past them. The search
-    for near duplicates is exact. Similarity is the Jaccard index: the share of the distinct word n-grams of
-    two sentences that both have. Two sentences with similarity s share at least a fraction s of the n-grams
-    of each. A sentence therefore needs no comparison if too few of its n-grams are in any test sentence.
+    for near duplicates is exact. Similarity is the Jaccard index: the share of the distinct n-grams of two
+    sentences that both have. Two sentences with similarity s share at least a fraction s of the n-grams of
+    each. If both have n, one of the n - ⌈sn⌉ + 1 rarest of either is therefore among those of the other, so
+    only these lead from one to the other (prefix filtering; Chaudhuri, Ganti and Kaushik 2006).
 
     Args:
         rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
         min_similarity: least similarity of near duplicates; None looks for exact ones only.
+        of_letters: whether n-grams are of letters instead, across the ends of words.
     """
 
     # Keeps pytest from collecting the class because of its name.
     __test__ = False
 
     def __init__(
-        self, rows: Sequence[Mapping[str, Any]], *, ngram: int, min_similarity: float | None
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        ngram: int,
+        min_similarity: float | None,
+        of_letters: bool = False,
     ) -> None:
         self.rows = rows
         self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
-        self._ngram = ngram
-        self._min_similarity = min_similarity
+        self._ngram, self._min_similarity, self._of_letters = ngram, min_similarity, of_letters
         self._exact: dict[str, list[int]] = {}
-        self._postings: dict[tuple[str, ...], list[int]] = {}
-        self._test_ngrams: list[set[tuple[str, ...]]] = []
         for number, row in enumerate(self.rows):
             self._exact.setdefault("".join(row["words"]), []).append(number)
-            if min_similarity is not None:
-                self._test_ngrams.append(ngrams_of(row["words"], self._ngram))
-                for gram in self._test_ngrams[-1]:
-                    self._postings.setdefault(gram, []).append(number)
-        self._frequencies = {gram: len(numbers) for gram, numbers in self._postings.items()}
-        self._known = frozenset(self._postings)
+        of_rows = [] if min_similarity is None else [self._ngrams(row["words"]) for row in self.rows]
+        frequencies = Counter(chain.from_iterable(of_rows))
+        # The place of an n-gram in the order from the rarest to the most frequent one.
+        by_rarity = sorted(frequencies, key=lambda gram: (frequencies[gram], gram))
+        self._ranks = {gram: rank for rank, gram in enumerate(by_rarity)}
+        self._known = frozenset(by_rarity)
+        self._of_rows = [frozenset(map(self._ranks.__getitem__, grams)) for grams in of_rows]
+        self._postings: list[list[int]] = [[] for _ in by_rarity]
+        for number, ranks in enumerate(self._of_rows):
+            for rank in self._rarest(sorted(ranks), len(ranks)):
+                self._postings[rank].append(number)
 
     def find(self, words: list[str]) -> dict[str, Match]:
         """The best match of a sentence's words in each test set that has one."""
         best: dict[str, Match] = {}
-        if self._min_similarity is not None:
-            for number, similarity in self._near(words, self._min_similarity):
-                testset = self.rows[number]["testset"]
-                if testset not in best or similarity > best[testset].similarity:
-                    best[testset] = Match(False, similarity, number)
+        for number, similarity in self._near(words) if self._known else ():
+            testset = self.rows[number]["testset"]
+            if testset not in best or similarity > best[testset].similarity:
+                best[testset] = Match(False, similarity, number)
         for number in reversed(self._exact.get("".join(words), ())):
             best[self.rows[number]["testset"]] = Match(True, 1.0, number)
         return best
 
-    def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
-        ngrams = ngrams_of(words, self._ngram)
-        known = ngrams & self._known
+    def _ngrams(self, words: Sequence[str]) -> set[tuple[str, ...]]:
+        return ngrams_of("".join(words) if self._of_letters else words, self._ngram)
+
+    def _rarest(self, ranks: Sequence[int], count: int) -> Sequence[int]:
+        """The n-grams that lead to near duplicates of a sentence with `count` of them.
+
+        `ranks` has those of them that test sentences have, sorted.
+        """
         # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
-        needed = max(1, math.ceil(min_similarity * len(ngrams) - 1e-9))
-        if len(known) < needed:
-            return
-        # A match shares `needed` of the known n-grams, so at least one of any len(known) - needed + 1 of
-        # them. The rarest ones lead to the fewest sentences.
-        rarest = sorted(known, key=self._frequencies.__getitem__)[: len(known) - needed + 1]
+        needed = max(1, math.ceil((self._min_similarity or 0) * count - 1e-9))
+        return ranks[: max(0, len(ranks) - needed + 1)]
+
+    def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
+        ngrams = self._ngrams(words)
+        ranks = sorted(map(self._ranks.__getitem__, ngrams & self._known))
+        own = {*ranks}
+        rarest = self._rarest(ranks, len(ngrams))
         # Sorted, so that the first of equally similar sentences wins; the order of a set varies.
         for number in sorted(set(chain.from_iterable(map(self._postings.__getitem__, rarest)))):
-            test = self._test_ngrams[number]
-            shared = len(ngrams & test)
+            test = self._of_rows[number]
+            shared = len(own & test)
             similarity = shared / (len(ngrams) + len(test) - shared)
-            if similarity >= min_similarity:
+            if similarity >= (self._min_similarity or 0):
                 yield number, similarity
 
 
@@ -143,7 +162,7 @@ def mark_contamination(
         examples: TSV file for people to read: 20 random findings for each test set and kind.
         near_duplicates: arguments `ngram` and `min_similarity` of `TestSentences`; None: exact ones only.
         held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for exactly and
-            nearly in any case.
+            nearly in any case, by words and by letters.
         seed: seed for the examples.
 
     Raises:
@@ -153,7 +172,8 @@ def mark_contamination(
     index = TestSentences(rows, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     indices = [index]
     if held_out:
-        indices.append(TestSentences(_held_out_rows(held_out), **(near_duplicates or _NEAR)))
+        held_out_rows = _held_out_rows(held_out)
+        indices += [TestSentences(held_out_rows, **near) for near in _NEAR_HELD_OUT]
     kinds = ("exact", "near") if near_duplicates else ("exact",)
     samples = Samples(list(product(index.names, kinds)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}

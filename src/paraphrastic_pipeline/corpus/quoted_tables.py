@@ -3,6 +3,8 @@
 import csv
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
@@ -13,6 +15,9 @@ from paraphrastic_pipeline.corpus.pair_tables import PairRows, check_columns, ro
 _MAX_CELL, _MAX_LINES = 1 << 20, 1000
 # If at least so many lines inside a row could be rows themselves, a quote has swallowed them.
 _SWALLOWED = 3
+
+# Where the decimal sign is a comma, spreadsheets write semicolons between cells. The first lines tell.
+_FIRST_LINES = 20
 
 _Line = tuple[int, str | Undecodable]
 
@@ -70,6 +75,19 @@ def csv_pairs(
     return rows_of_cells(rows(), label, columns, unreadable, languages=languages, kind="CSV")
 
 
+def csv_separator(lines: Sequence[str]) -> str:
+    """What stands between the cells of a CSV file that begins with these lines: a comma or a semicolon."""
+    is_even = {}
+    for separator in ",;":
+        rows = csv.reader((f"{line}\n" for line in lines), delimiter=separator)
+        widths = []
+        with suppress(csv.Error):
+            widths += [len(row) for row in rows if row]
+        # The last row may go on after these lines.
+        is_even[separator] = len({*(widths[:-1] or widths)}) == 1 and widths[0] > 1
+    return ";" if is_even[";"] and not is_even[","] else ","
+
+
 def _tsv_rows(lines: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[int, list[str], str]]:
     """Numbers and rows, or the cause why there is none; `header` is empty until the first row was read."""
     for number, line in lines:
@@ -104,7 +122,8 @@ def _csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[
     A quote that is never closed swallows everything up to the next quote. So if a row of several lines is not
     right, only its first line is unreadable, and the others are read again.
     """
-    waiting = deque[_Line]()
+    waiting = deque(islice(source, _FIRST_LINES))
+    separator = csv_separator([line for _, line in waiting if isinstance(line, str)])
     read: list[_Line] = []
     faults: list[tuple[int, str]] = []
 
@@ -121,7 +140,7 @@ def _csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[
             yield f"{line}\n"
 
     csv.field_size_limit(_MAX_CELL)
-    reader = csv.reader(lines(), strict=True)
+    reader = csv.reader(lines(), delimiter=separator, strict=True)
     while True:
         read.clear()
         faults.clear()
@@ -134,11 +153,11 @@ def _csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[
         else:
             cause = _other_width(row, header) if row else ""
             if not cause and len(read) > _SWALLOWED:
-                cause = _swallowed(read, header)
+                cause = _swallowed(read, header, separator)
         number = read[0][0]
         if cause and len(read) > 1:
             waiting.extendleft(reversed(read[1:]))
-            reader = csv.reader(lines(), strict=True)
+            reader = csv.reader(lines(), delimiter=separator, strict=True)
         elif faults:
             number, cause = faults[0]
         if cause or row:
@@ -149,9 +168,9 @@ def _other_width(row: Sequence[str], header: Sequence[str]) -> str:
     return f"{len(row)} columns, the header has {len(header)}" if len(row) != len(header) and header else ""
 
 
-def _swallowed(read: Sequence[_Line], header: Sequence[str]) -> str:
+def _swallowed(read: Sequence[_Line], header: Sequence[str], separator: str) -> str:
     """The cause if most of the lines after a row's first one look like rows themselves."""
     lines = [line.text if isinstance(line, Undecodable) else line for _, line in read[1:]]
-    rows = sum(line.count(",") == len(header) - 1 for line in lines)
+    rows = sum(line.count(separator) == len(header) - 1 for line in lines)
     swallowed = len(header) > 1 and rows >= _SWALLOWED and 2 * rows > len(lines)
     return "not CSV: a cell in quotes holds other rows" if swallowed else ""

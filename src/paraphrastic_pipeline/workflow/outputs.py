@@ -15,6 +15,16 @@ from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.functions import FIGURES
 
+# The settings that ask for what a configuration may not ask for, by the names of tables and pictures.
+_SETTINGS = {
+    "filter_study": "filter_study.model",
+    "studies": "studies",
+    "negatives": "negatives.model",
+    **dict.fromkeys(("language_choice", "language_choice_correlations"), "language_choice.models"),
+    "speed": "evaluation.speed",
+    **dict.fromkeys(("neighbours", "pieces", "dropped", "map"), "inspection.model"),
+}
+
 
 def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
     """Return those configuration files that lie below `config/` in `root`, by their paths there."""
@@ -65,8 +75,13 @@ class Results:
         ]
         # Why some tables and figures that the page could show are not made.
         unmade = [name for name, is_made in {**others, **plotted}.items() if not is_made]
-        self.absent = dict.fromkeys(unmade, "the configuration does not ask for it") | {
+        self.absent = {
+            name: "the configuration does not ask for it"
+            + (name in _SETTINGS) * f": set {_SETTINGS.get(name)}"
+            for name in unmade
+        } | {
             table: f"no system of the configuration is evaluated on {layout.task}"
+            + (getattr(config.evaluation, layout.task, "") is None) * f": set evaluation.{layout.task}"
             for table, layout in LAYOUTS.items()
             if table not in self.system_tables
         }

@@ -4,11 +4,13 @@ import csv
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import read_number
+from paraphrastic_pipeline.corpus.quoted_tables import csv_separator
 from paraphrastic_pipeline.registry.language_labels import shortest_code
 from paraphrastic_pipeline.settings.local_files import plain_name
 
@@ -19,7 +21,8 @@ def parallel_files(files: Sequence[str], languages: Sequence[str]) -> dict[str, 
     """The files that have one side each, by the file with the first side.
 
     These are two files whose names differ in nothing but the codes of two languages at their ends, such as
-    `news.en` and `news.tur`, and any two files of text without tabs, which follow each other.
+    `news.en` and `news.tur` or `news.en.txt` and `news.tur.txt`; the only two that are left with such a code,
+    whatever else they are called; and any two other files of text without tabs, which follow each other.
 
     Raises:
         InputError: only one file of such a pair is given.
@@ -28,16 +31,22 @@ def parallel_files(files: Sequence[str], languages: Sequence[str]) -> dict[str, 
     plain = []
     for file in files:
         stem, ending = plain_name(file)
+        is_plain = ending == ".txt" and "\t" not in _head(file)
+        if is_plain and shortest_code(Path(stem).suffix[1:]) in languages:
+            stem, ending = Path(stem).stem, Path(stem).suffix
         code = shortest_code(ending[1:])
         if code in languages and len(languages) == 2:
             stems.setdefault((Path(file).parent, stem), {})[code] = file
-        elif ending == ".txt" and "\t" not in _head(file):
+        elif is_plain:
             plain.append(file)
     found = dict(zip(plain[::2], plain[1::2], strict=False))
-    for sides in stems.values():
-        if len(sides) < 2:
-            (file,) = sides.values()
-            raise InputError(f"{file}: is in one language; give the file of the other language, too")
+    pairs = [sides for sides in stems.values() if len(sides) == 2]
+    left = [*chain.from_iterable(sides.items() for sides in stems.values() if len(sides) < 2)]
+    if len(left) == len(dict(left)) == 2:
+        pairs.append(dict(left))
+    elif left:
+        raise InputError(f"{left[0][1]}: is in one language; give the file of the other language, too")
+    for sides in pairs:
         found[sides[languages[0]]] = sides[languages[1]]
     return found
 
@@ -48,15 +57,14 @@ def text_columns(file: str, kind: str, languages: Sequence[str]) -> list[str | i
     The reader takes a third column for a score. Here, it is none if its cells are no numbers, and of several
     columns, two are chosen if only they have text. They have numbers, or names if the table has a header.
     """
-    separator = {"tsv": "\t", "csv": ","}.get(kind)
-    lines = _head(file).splitlines()
+    lines = _head(file).splitlines() if kind in ("tsv", "csv") else []
     rows: list[list[str]] = []
-    if separator == "\t":
+    if kind == "tsv":
         rows = [line.split("\t") for line in lines]
-    elif separator:
+    else:
         # A cell may be cut off, and the reader says what is wrong with a file.
         with suppress(csv.Error):
-            rows.extend(row for row in csv.reader(lines) if row)
+            rows.extend(row for row in csv.reader(lines, delimiter=csv_separator(lines)) if row)
     if not rows or len(rows[0]) < 3 or {*rows[0]} >= {*languages} or {*rows[0]} >= {"source", "target"}:
         return None
     header = rows[0]
