@@ -47,7 +47,7 @@ wildcard_constraints:
     model="|".join(settings.definitions),
     part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
-    system=one_of([*evaluations.systems, *settings.definitions]),
+    system=one_of([*evaluations.systems, *settings.definitions, *models.teacher_places]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     suite="senteval|polish",
     use="(-contamination)?",

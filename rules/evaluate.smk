@@ -8,6 +8,7 @@ rule initialise_model:
         dataset=models.of("training_data"),
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
+        tables=models.of("tables"),
     output:
         multiext("results/untrained/{model}/", "model.safetensors", "sentencepiece.model", "config.json"),
     log:

@@ -28,12 +28,92 @@ rule embed_teacher:
         "../workflow/scripts/embed_teacher.py"
 
 
+# What embeddings begin as with `init: teacher`: the teacher's vectors of the pieces, and of a sample of sentences,
+# to which tables are fitted.
+rule embed_pieces:
+    input:
+        dataset=models.of("training_data"),
+        sentencepiece=models.of("vocabulary_files"),
+        system=lambda wildcards: evaluations.files(wildcards.system),
+    output:
+        vectors="results/teachers/{model}/{system}/pieces.h5",
+    log:
+        "results/logs/embed_pieces/{model}/{system}.log",
+    benchmark:
+        "results/benchmarks/embed_pieces/{model}/{system}.tsv"
+    conda:
+        "../envs/encode.yaml"
+    threads: workflow.cores
+    resources:
+        **needs("embed_pieces"),
+    params:
+        system=lambda wildcards: evaluations.place(wildcards.system),
+        code=code_of("embed_pieces"),
+    message:
+        "Embed the pieces of {wildcards.model} with {wildcards.system}"
+    script:
+        "../workflow/scripts/embed_pieces.py"
+
+
+# The parts that are done lie beside the output, so that a step that was killed goes on.
+rule embed_sample:
+    input:
+        pairs=models.of("pairs"),
+        system=lambda wildcards: evaluations.files(wildcards.system),
+    output:
+        vectors="results/teachers/{model}/{system}/sample.h5",
+    log:
+        "results/logs/embed_sample/{model}/{system}.log",
+    benchmark:
+        "results/benchmarks/embed_sample/{model}/{system}.tsv"
+    conda:
+        "../envs/encode.yaml"
+    threads: workflow.cores
+    resources:
+        **needs("embed_sample"),
+    params:
+        system=lambda wildcards: evaluations.place(wildcards.system),
+        languages=models.languages_of_corpora,
+        known=lambda wildcards: models.known_to(wildcards.system),
+        sentences=lookup(dpath="definitions/{model}/training/teacher_sentences", within=config),
+        code=code_of("embed_sample"),
+    message:
+        "Embed a sample of the sentences of {wildcards.model} with {wildcards.system}"
+    script:
+        "../workflow/scripts/embed_sample.py"
+
+
+rule fit_tables:
+    input:
+        dataset=models.of("training_data"),
+        pieces=rules.embed_pieces.output.vectors,
+        sample=rules.embed_sample.output.vectors,
+    output:
+        tables="results/teachers/{model}/{system}/tables.h5",
+    log:
+        "results/logs/fit_tables/{model}/{system}.log",
+    benchmark:
+        "results/benchmarks/fit_tables/{model}/{system}.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: workflow.cores
+    resources:
+        **needs("fit_tables"),
+    params:
+        code=code_of("fit_tables"),
+    message:
+        "Fit the tables of {wildcards.model} to the vectors of {wildcards.system}"
+    script:
+        "../workflow/scripts/fit_tables.py"
+
+
 rule train_model:
     input:
         dataset=models.of("training_data"),
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
         teacher=models.of("teacher"),
+        tables=models.of("tables"),
         held_out=models.development("held_out"),
         testsets=models.development("sts2017"),
     # Checkpoints in the same folder are not outputs, since Snakemake deletes the outputs of a failed job.

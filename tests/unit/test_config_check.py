@@ -267,6 +267,8 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "coarser": [],
         "trained_dimension": None,
         "distil": None,
+        "teacher": None,
+        "teacher_sentences": 100000,
         "loss": "margin",
         "scale": 20.0,
         "margin": 0.4,

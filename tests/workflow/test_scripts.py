@@ -35,7 +35,7 @@ definitions:
     languages: [en]
     corpora: [subtitles_mined]
     selection: {paraphrase: {paraphrase_score: null}}
-  pupil: {languages: [en, fr], corpora: [sample_aligned], training: {distil: fr}}
+  pupil: {languages: [en, fr], corpora: [sample_aligned], training: {distil: fr, init: teacher, teacher: fr}}
   transformer:
     languages: [en]
     corpora: [subtitles_translated]
@@ -59,6 +59,8 @@ FOUND_ELSEWHERE = {
     "choose_transformer": {"input.models", "output.pooling"},
     "convert_tokenizer": {"input.sentencepiece", "input.config", "output.modules"},
     "download_file": {"output.lock"},
+    "embed_pieces": {"input.system"},
+    "embed_sample": {"input.system"},
     "embed_teacher": {"input.system"},
     "encode_dataset": {"input.sentencepiece"},
     "encode_part": {"input.sentencepiece"},

@@ -173,5 +173,6 @@ def encoder_name(config: Mapping[str, Any]) -> str:
         name = Architecture.from_json(config["architecture"]).name
     else:
         name = _AVERAGES[config.get("unit", "subword")][0]
-    untrained = config.get("training", {}).get("epochs") == 0
-    return f"Random {name}" if untrained else name
+    training = config.get("training", {})
+    is_random = training.get("epochs") == 0 and training.get("init", "random") == "random"
+    return f"Random {name}" if is_random else name

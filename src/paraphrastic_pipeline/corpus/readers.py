@@ -265,6 +265,7 @@ _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "opus": _opus,
     "aligned": lambda source: PairRows(_pairs(source.aligned())),
     "captions": lambda source: PairRows(_captions(source.aligned())),
+    "text": lambda source: PairRows((line, line, number) for number, (line,) in source.aligned()),
     "groups": _groups,
     "paranmt": _paranmt,
     "manythings": _manythings,

@@ -61,6 +61,8 @@ KINDS = {
     "captions": Kind((1,), is_corpus=True, grouped=True),
     # Sentences of one language in groups that mean the same; see `registry.group_layouts`.
     "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
+    # Text without pairs, a sentence on each line, which is both sides of a pair.
+    "text": Kind((1,), is_corpus=True),
     # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.pair_tables`.
     "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv", ".txt"), members="columns", scores=_SCORES),
     # The same with commas, and cells that may be in quotes.
@@ -85,7 +87,7 @@ KINDS = {
     "file": Kind((0, 1, 2)),
 }
 # Kinds whose corpora are single files, which a configuration can name by their path.
-FILE_KINDS = tuple(name for name, kind in KINDS.items() if kind.endings)
+FILE_KINDS = ("text", *(name for name, kind in KINDS.items() if kind.endings))
 # Kinds that contain training pairs; the pipeline itself makes mined pairs, which are in no registry.
 CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mined")
 

@@ -137,8 +137,8 @@ def _needs(config: Configuration, key: Key) -> list[Key]:
     """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
     entry = _entry(config, key)
     if isinstance(entry, Definition):
-        teacher = entry.training.distil
-        taught = [("definitions", teacher)] if teacher and teacher in config.definitions else []
+        teachers = {entry.training.distil, entry.training.teacher} & {*config.definitions}
+        taught = [("definitions", teacher) for teacher in sorted(filter(None, teachers))]
         return [*taught, *(("mined", corpus) for corpus in entry.corpora if corpus in config.mined)]
     encoder = entry.encoder
     if isinstance(encoder, str) and encoder in config.definitions:

@@ -83,7 +83,7 @@ def _several_errors(at: str, definition: Definition) -> Iterator[str]:
         yield f"{at}.trained_dimension: {several} do not make one of {training.dimension:,}"
     if not architecture.averaged or architecture.units != ("subword",) or architecture.separate:
         yield f"{at}.coarser: is for an average of subwords that all languages share"
-    for key in ("distil", "initial_vectors", "early_stopping"):
+    for key in ("distil", "teacher", "initial_vectors", "early_stopping"):
         if getattr(training, key):
             yield f"{at}.coarser: does not go with {key}; set one of them to null, or coarser to []"
     most = definition.vocabulary.size

@@ -89,7 +89,13 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
         training, at = definition.training, path["training"]
         if training.weight_decay > 0 and training.optimizer != "adamw":
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training.optimizer}"
-        yield from _teacher_errors(model, f"{at}.distil", definition, config)
+        yield from _teacher_errors(model, at, definition, config)
+        texts = [name for name in definition.corpora if name in registry and registry[name].kind == "text"]
+        if texts and definition.is_trained:
+            yield (
+                f"{at}.epochs: {' and '.join(map(repr, texts))} has no pairs to train on; set epochs to 0, "
+                "so that the model remains what it begins as"
+            )
         vectors = training.initial_vectors
         yield from dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for key in ("max_pairs", "weights"):
@@ -197,26 +203,34 @@ def _choice_errors(path: str, definition: Definition, config: Configuration) -> 
 
 
 def _teacher_errors(model: str, path: str, definition: Definition, config: Configuration) -> Iterator[str]:
-    """Errors in the teacher of a definition."""
-    teacher, loss = definition.training.distil, definition.training.loss
-    if (teacher is None) != (loss != "cosines"):
-        yield f"{path}: a teacher and the loss cosines need each other; they are {teacher!r} and {loss}"
-    if teacher is None:
-        return
-    if teacher not in config.systems and teacher not in config.definitions:
-        known = [*config.systems, *config.definitions]
-        hint = did_you_mean(teacher, known, otherwise="others are named under systems first")
-        yield f"{path}: {teacher!r} is neither a definition nor one of systems{hint}"
-    elif teacher in config.definitions and path_of_needs(
-        config, ("definitions", teacher), ("definitions", model)
+    """Errors in the teachers of a definition, in the section `path`."""
+    training = definition.training
+    for key, teacher, setting, wanted in (
+        ("distil", training.distil, ("the loss", training.loss), "cosines"),
+        ("teacher", training.teacher, ("init:", training.init), "teacher"),
     ):
-        yield f"{path}: {teacher!r} cannot teach {model!r}, because it depends on it"
-    if definition.encoder.transformer is not None:
-        yield f"{path}: is for averages and LSTMs, not for a transformer"
-    if definition.dataset is not None:
-        yield f"{path}: needs sentences to embed, but {model!r} has a dataset"
-    if config.filter_study.model == model:
-        yield f"filter_study.model: {model!r} learns from a teacher, so its trainings cannot be compared"
+        at = f"{path}.{key}"
+        if (teacher is None) != (setting[1] != wanted):
+            needed = f"{setting[0]} {wanted}"
+            yield f"{at}: a teacher and {needed} need each other; they are {teacher!r} and {setting[1]}"
+        if teacher is None:
+            continue
+        named = [*config.systems, *config.definitions]
+        if teacher in config.definitions and path_of_needs(
+            config, ("definitions", teacher), ("definitions", model)
+        ):
+            yield f"{at}: {teacher!r} cannot teach {model!r}, because it depends on it"
+        elif key == "teacher" and teacher not in named and "/" in teacher:
+            yield from place_errors(at, teacher)
+        elif teacher not in named:
+            hint = did_you_mean(teacher, named, otherwise="others are named under systems first")
+            yield f"{at}: {teacher!r} is neither a definition nor one of systems{hint}"
+        if definition.encoder.transformer is not None:
+            yield f"{at}: is for averages and LSTMs, not for a transformer"
+        if definition.dataset is not None:
+            yield f"{at}: needs sentences to embed, but {model!r} has a dataset"
+        if config.filter_study.model == model:
+            yield f"filter_study.model: {model!r} learns from a teacher, so its trainings cannot be compared"
 
 
 def _selection_errors(
@@ -270,7 +284,8 @@ def _corpora_of_kind(kind: str, definition: Definition, registry: Registry) -> l
         except (KeyError, InputError):
             # Such a corpus is an error that is reported under `corpora`.
             pairs = [definition.languages]
-        names += [name for pair in pairs if selection_kind(pair) == kind]
+        is_text = name in registry and registry[name].kind == "text"
+        names += [name for pair in pairs if ("bitext" if is_text else selection_kind(pair)) == kind]
     return names
 
 

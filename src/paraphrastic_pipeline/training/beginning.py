@@ -36,6 +36,7 @@ class TrainingInputs:
             for a Transformer, which has its own tokenizer.
         vectors: text file with word vectors, from which tables of words start.
         teacher: vectors of another system for each sentence of `dataset`, which the loss `cosines` needs.
+        tables: tables that a teacher's vectors were fitted with, which `init: teacher` needs.
         settings: hyperparameters.
         architecture: architecture of the encoder.
         config: entries of the model's `config.json`, except those about training.
@@ -45,6 +46,7 @@ class TrainingInputs:
     sentencepiece: Sequence[Path]
     vectors: Path | None = None
     teacher: Path | None = None
+    tables: Path | None = None
     settings: TrainingSettings
     architecture: Architecture = field(default_factory=Architecture)
     config: Mapping[str, Any]
@@ -66,6 +68,7 @@ class TrainingInputs:
             sentencepiece=[Path(model) for model in files.get("sentencepiece", ())],
             vectors=next(map(Path, files.get("vectors", ())), None),
             teacher=next(map(Path, files.get("teacher", ())), None),
+            tables=next(map(Path, files.get("tables", ())), None),
             settings=built(TrainingSettings, settings),
             architecture=Architecture.from_json(architecture),
             config=about,
@@ -118,7 +121,12 @@ def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning
         start_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
     counts = pairs.counts()
     scale_unseen(encoder, counts, pairs.units)
-    if settings.init_sif is not None:
+    if inputs.tables is not None:
+        from paraphrastic_pipeline.training.teacher_tables import start_from_tables
+
+        # The teacher says how much each piece counts.
+        start_from_tables(encoder, pairs, inputs.tables)
+    elif settings.init_sif is not None:
         scale_by_frequency(encoder, counts, settings.init_sif)
     units = pairs.units
 

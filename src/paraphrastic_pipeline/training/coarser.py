@@ -138,14 +138,19 @@ def join_tables(tables: Sequence[Float32], pairs: PairDataset, dimension: int) -
     beside /= np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     # The order in which threads add numbers up would change the last digits.
     with threadpool_limits(1):
-        _, directions = np.linalg.eigh((beside.T @ beside).astype(np.float64))
-        directions = directions[:, ::-1][:, :dimension].astype(np.float32)
-        # A direction and its opposite are equally good, so that of its largest entry is taken.
-        largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
-        directions *= np.sign(largest)
+        directions = principal_directions(beside)[:, :dimension]
         starts = np.cumsum([0, *(table.shape[1] for table in tables)])
         joined = sum(
             (table * np.float32(lengths[0] / length)) @ directions[start:stop]
             for table, length, start, stop in zip(tables, lengths, starts[:-1], starts[1:], strict=True)
         )
     return np.asarray(joined, np.float32)
+
+
+def principal_directions(vectors: Float32) -> Float32:
+    """The principal directions of vectors, without centring, float32 [dim, dim], the longest first."""
+    _, directions = np.linalg.eigh((vectors.T @ vectors).astype(np.float64))
+    longest: Float32 = directions[:, ::-1].astype(np.float32)
+    # A direction and its opposite are equally good, so that of its largest entry is taken.
+    largest = np.take_along_axis(longest, np.abs(longest).argmax(axis=0)[None], axis=0)
+    return longest * np.sign(largest)

@@ -101,7 +101,7 @@ def largest_eigenvectors(
         basis[:, :block] = _orthonormal(start)
         for end in range(block, _STEPS * block + 1, block):
             known, last = basis[:, :end], np.ascontiguousarray(basis[:, end - block : end])
-            rest = _product(matrix, last, threads)
+            rest = product(matrix, last, threads)
             projected[:end, end - block : end] = inside = known.T @ rest
             rest -= known @ inside
             if end < len(projected):
@@ -121,7 +121,7 @@ def _orthonormal(block: Float32) -> Float32:
     return scipy.linalg.qr(block, mode="economic", overwrite_a=True)[0]
 
 
-def _product(matrix: scipy.sparse.csr_matrix, block: Float32, threads: int) -> Float32:
+def product(matrix: scipy.sparse.csr_matrix, block: Float32, threads: int) -> Float32:
     """The product with a dense block, which threads compute by rows."""
     return np.concatenate(in_blocks(lambda rows: matrix[rows] @ block, matrix.shape[0], _ROWS, threads))
 

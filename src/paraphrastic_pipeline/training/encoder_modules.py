@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 # Distance between the seeds of two parts.
 SEEDS = 1_000_003
 # sentencepiece puts this before a word.
-_START = "▁"
+WORD_START = "▁"
 
 
 class _Embeddings(nn.Module):
@@ -225,8 +225,8 @@ def use_word_vectors(
         InputError: the vectors and a table differ in dimension, or `WordVectors` refuses a line.
     """
     unit = units[architecture.units.index("word")]
-    pieces = [_found(int(piece), processors["word"]) for piece in unit.pieces]
-    words = [str(processor.id_to_piece(piece)).removeprefix(_START) for processor, piece in pieces]
+    pieces = [vocabulary_of(int(piece), processors["word"]) for piece in unit.pieces]
+    words = [str(processor.id_to_piece(piece)).removeprefix(WORD_START) for processor, piece in pieces]
     # Imported here, since most models have no such file, and the libraries for it take half a second.
     from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 
@@ -252,7 +252,7 @@ def use_word_vectors(
     return anchors, counts
 
 
-def _found(
+def vocabulary_of(
     piece: int, processors: Sequence[sentencepiece.SentencePieceProcessor]
 ) -> tuple[sentencepiece.SentencePieceProcessor, int]:
     """The sentencepiece model that a piece of a unit's table is from, and the piece's id there."""

@@ -6,6 +6,7 @@ Every number of a file is looked at when it is opened, so that a damaged file is
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from paraphrastic_pipeline.training.dataset import GROUPS, PAIRS_PER_BLOCK, SIDE
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
+# The attribute of a table elsewhere that says to which pieces its rows belong.
+OF_ROWS = "rows_sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,13 @@ class UnitTable:
     def n_rows(self) -> int:
         """Number of rows: one per piece, and one per table for sentences without any known piece."""
         return len(self.pieces) + len(self.sizes)
+
+    @property
+    def rows_digest(self) -> str:
+        """Digest of the pieces of all rows, by which another table with the same rows is known."""
+        return sha256(
+            f"{self.sizes} {self.sentencepiece_sha256}".encode() + self.pieces.tobytes()
+        ).hexdigest()
 
     @property
     def second(self) -> Bool:

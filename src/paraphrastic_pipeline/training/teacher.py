@@ -1,15 +1,30 @@
-"""Embed training pairs with another system, whose judgement a model is to learn."""
+"""Embed training text with another system, whose judgement a model is to learn or to begin with."""
 
+import logging
+import shutil
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+from sentencepiece import SentencePieceProcessor
 
+from paraphrastic.base.arrays import Float16, Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json, atomic_output, read_json, sha256, write_json
+from paraphrastic.model.sentencepiece_models import load_sentencepiece
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
+from paraphrastic_pipeline.training.encoder_modules import WORD_START, vocabulary_of
+from paraphrastic_pipeline.training.pair_dataset import OF_ROWS, PairDataset, UnitTable
+
+_log = logging.getLogger(__name__)
 
 _SIDES = ("source", "target")
 _ROWS_PER_CHUNK = 1024
+# Pairs of a sample, and pieces, that are embedded together; so much work is lost if the step is killed.
+_PAIRS, _PIECES = 4096, 8192
 
 
 def embed_teacher(
@@ -34,14 +49,159 @@ def embed_teacher(
     Raises:
         InputError: the pairs are damaged, or a vector is not finite.
     """
+    blocks = read_blocks(pairs, columns=[*_SIDES], rows=block_rows)
+    _write(
+        output,
+        system.dim,
+        (
+            [
+                _unit_vectors(system, block[side].to_pylist(), language, str(pairs))
+                for side, language in zip(_SIDES, languages, strict=True)
+            ]
+            for block in blocks
+        ),
+    )
+
+
+def embed_sample(
+    pairs: str | Path,
+    output: Path,
+    *,
+    system: System,
+    languages: Sequence[tuple[str, str]],
+    known: Collection[str] | None,
+    sentences: int,
+) -> None:
+    """Write the teacher's unit vectors of the first pairs, which are in random order.
+
+    `/source` and `/target` are float16 [pairs, dim]. A sentence in a language that the teacher does not know
+    has the vector of the other side, whose meaning it shares; if it knows neither, both are zero. A step that
+    was killed goes on where it was.
+
+    Args:
+        pairs: Parquet made by `merge_pairs`.
+        output: the HDF5 file.
+        system: the teacher.
+        languages: languages of both sides for each number in the column `corpus`.
+        known: languages that the teacher knows; None if it knows all.
+        sentences: number of sentences, two for each pair.
+
+    Raises:
+        InputError: the pairs are damaged, a vector is not finite, or the teacher knows no language of the
+            sample.
+    """
+    parts = output.with_suffix(".parts")
+    identity: Json = {
+        "pairs": sha256(pairs),
+        "system": system.digest,
+        "languages": [list(pair) for pair in languages],
+        "known": None if known is None else sorted(known),
+    }
+    about = parts / "about.json"
+    if not about.is_file() or read_json(about) != identity:
+        shutil.rmtree(parts, ignore_errors=True)
+        write_json(about, identity)
+
+    def vectors() -> Iterator[list[Float16]]:
+        wanted = max(1, sentences // 2)
+        done = 0
+        for block in read_blocks(pairs, columns=[*_SIDES, "corpus"], rows=_PAIRS):
+            part = parts / f"{done:09d}.npy"
+            if not part.is_file():
+                made = _of_both_sides(block, system, languages, known, str(pairs))
+                with atomic_output(part) as temporary, temporary.open("wb") as file:
+                    np.save(file, made)
+            yield [*np.load(part)[:, : wanted - done]]
+            done += block.num_rows
+            _log.info("%s: %s sentences are embedded", output, f"{2 * min(done, wanted):,}")
+            if done >= wanted:
+                return
+
+    _write(output, system.dim, vectors())
+    shutil.rmtree(parts)
+
+
+def _of_both_sides(
+    block: pa.RecordBatch,
+    system: System,
+    languages: Sequence[tuple[str, str]],
+    known: Collection[str] | None,
+    name: str,
+) -> Float16:
+    """The vectors of a block's pairs, float16 [2, pairs, dim]."""
+    corpora = block["corpus"].to_numpy()
+    made = np.zeros((2, block.num_rows, system.dim), np.float16)
+    for side, column in enumerate(_SIDES):
+        texts = np.array(block[column].to_pylist(), object)
+        codes = np.array([pair[side] for pair in languages], object)[corpora]
+        for code in dict.fromkeys(pair[side] for pair in languages):
+            rows = np.flatnonzero(codes == code)
+            if len(rows) and (known is None or code in known):
+                made[side, rows] = _unit_vectors(system, texts[rows].tolist(), code, name)
+    is_empty = np.logical_not(made.any(axis=2, keepdims=True))
+    return np.where(is_empty, made[::-1], made)
+
+
+def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, system: System) -> None:
+    """Write the teacher's unit vector of each piece by itself, `/{unit}` float16 [rows, dim] for each unit.
+
+    Rows without text, such as those of bytes and of unknown pieces, are zero.
+
+    Args:
+        dataset: HDF5 file written by `encode_dataset`, whose tables have a row for each piece.
+        sentencepiece: the models that it was encoded with, in the order of units and languages.
+        output: the HDF5 file.
+        system: the teacher.
+
+    Raises:
+        InputError: a file is damaged, or a vector is not finite.
+    """
+    loaded = iter(load_sentencepiece(model) for model in sentencepiece)
+    with PairDataset(dataset) as pairs, new_hdf5(output) as file:
+        for unit in pairs.units:
+            texts = piece_texts(unit, [next(loaded) for _ in unit.sentencepiece_sha256])
+            table = file.create_dataset(unit.unit, (unit.n_rows, system.dim), np.float16)
+            table.attrs[OF_ROWS] = unit.rows_digest
+            for start in range(0, len(texts), _PIECES):
+                some = texts[start : start + _PIECES]
+                there = [place for place, text in enumerate(some) if text]
+                vectors = np.zeros((len(some), system.dim), np.float16)
+                if there:
+                    vectors[there] = _unit_vectors(
+                        system, [some[place] for place in there], None, str(dataset)
+                    )
+                table[start : start + len(some)] = vectors
+
+
+def piece_texts(unit: UnitTable, processors: Sequence[SentencePieceProcessor]) -> list[str]:
+    """The text of each row's piece, without the mark of a word's beginning; empty if it has none."""
+    texts = []
+    for piece in unit.pieces:
+        processor, number = vocabulary_of(int(piece), processors)
+        kinds = (processor.is_byte, processor.is_control, processor.is_unknown, processor.is_unused)
+        special = any(is_of_kind(number) for is_of_kind in kinds)
+        texts.append("" if special else processor.id_to_piece(number).replace(WORD_START, " ").strip())
+    return texts + [""] * (unit.n_rows - len(texts))
+
+
+def _unit_vectors(system: System, sentences: Sequence[str], language: str | None, name: str) -> Float32:
+    vectors = system.embed_finite(sentences, language, name=name)
+    unit: Float32 = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def _write(output: Path, dim: int, blocks: Iterator[Sequence[Float32 | Float16]]) -> None:
+    """Write blocks of both sides' vectors, one after the other."""
     with new_hdf5(output) as file:
-        shape = {"maxshape": (None, system.dim), "chunks": (_ROWS_PER_CHUNK, system.dim)}
+        shape = {"maxshape": (None, dim), "chunks": (_ROWS_PER_CHUNK, dim)}
         for side in _SIDES:
-            file.create_dataset(side, (0, system.dim), np.float16, **shape)
-        for block in read_blocks(pairs, columns=[*_SIDES], rows=block_rows):
-            for side, language in zip(_SIDES, languages, strict=True):
-                vectors = system.embed_finite(block[side].to_pylist(), language, name=str(pairs))
-                lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-                vectors_of_side = file[side]
-                vectors_of_side.resize((len(vectors_of_side) + block.num_rows, system.dim))
-                vectors_of_side[-block.num_rows :] = vectors / np.maximum(lengths, 1e-12)
+            file.create_dataset(side, (0, dim), np.float16, **shape)
+        found = False
+        for block in blocks:
+            for side, vectors in zip(_SIDES, block, strict=True):
+                found |= bool(vectors.any())
+                stored = file[side]
+                stored.resize(len(stored) + len(vectors), axis=0)
+                stored[len(stored) - len(vectors) :] = vectors
+        if not found:
+            raise InputError(f"{output}: the teacher has no vector for any sentence, as it knows no language")

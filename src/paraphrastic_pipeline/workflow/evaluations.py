@@ -93,6 +93,8 @@ class Evaluations:
         if entry := self.config.systems.get(system):
             kind = next(kind for kind in SYSTEM_KINDS if getattr(entry, kind))
             return {kind: as_json(getattr(entry, kind)), "label": entry.label or system}
+        if teacher := self.models.teacher_places.get(system):
+            return {"path": teacher, "label": system}
         model = self.untrained.get(system)
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 

@@ -33,6 +33,8 @@ _TOKENS, _KEPT_OF_LSTM, _KEPT_OF_TRANSFORMER = 20, 6, 25
 # MB of the weights of a base model and of OPUS-MT, which stand for models that have only a name, and the
 # dimension of a base model.
 _TRANSFORMER_MB, _TRANSLATOR_MB, _WIDTH = 500, 300, 768
+# Seconds of a core to fit tables to a teacher's vector of a sentence.
+_FITTED = 0.5e-3
 # Pairs per MB of training data.
 _PAIRS = SENTENCES / 2 / ENCODED
 
@@ -91,6 +93,16 @@ def _folder_mb(place: str) -> float:
 def embedding_seconds(definition: Definition, sentences: float) -> float:
     """Return the seconds of a core for sentences in LSTMs or a Transformer; averages take next to nothing."""
     return _EMBEDDED * multiplied(definition.architecture, definition.training.dimension) * sentences
+
+
+def teaching_seconds(weights_mb: float, texts: float) -> float:
+    """Return the seconds of a core in which a teacher with weights of so many MB embeds texts."""
+    return _EMBEDDED * (weights_mb or _TRANSFORMER_MB) * 250_000 * texts
+
+
+def fitting_need(pieces: float, sentences: float) -> Need:
+    """Return the need of fitting tables to a teacher's vectors, by conjugate gradients."""
+    return Need((7 * pieces + 3 * sentences) * _WIDTH * 4e-6, _FITTED * sentences)
 
 
 def vocabulary_need(definition: Definition, size_mb: float) -> Need:

@@ -3,8 +3,10 @@
 As in `corpora`, a method that takes `wildcards` serves a rule as an input or params function.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
 from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
+from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.settings.study_models import data_models, prefixed_name, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
@@ -29,6 +32,14 @@ _WITHOUT_MODEL = {
     "inspection": "no model is looked at",
     "negatives": "there is no table of negatives",
 }
+
+
+def teacher_name(place: str) -> str:
+    """Return the name of a teacher in paths: that of a system, or one that is made from a folder."""
+    if "/" not in place:
+        return place
+    name = re.sub("[^A-Za-z0-9]+", "-", Path(place).name).strip("-")
+    return f"{name}-{sha256(place.encode()).hexdigest()[:8]}"
 
 
 class Models:
@@ -73,6 +84,19 @@ class Models:
                     self.left_out[model] = file
                 else:
                     self.study_models.append((study, variant.name, model))
+        # The places of teachers that have no name in the configuration.
+        named = {*config.systems, *definitions}
+        places = {definition.training.teacher for definition in definitions.values()} - named
+        self.teacher_places = {teacher_name(place): place for place in places if place}
+        # For each model that begins from a teacher, the first one that begins in the same way.
+        beginnings: dict[Any, str] = {}
+        self.beginnings = {
+            model: beginnings.setdefault(
+                (self.data_models[model], training.teacher, training.teacher_sentences), model
+            )
+            for model, training in ((model, definitions[model].training) for model in definitions)
+            if training.teacher
+        }
         # The models that a whole run trains.
         self.trained_models = {*config.models, *(model for _, _, model in self.study_models)}
         # The kinds of contaminated pairs that are left out of training.
@@ -110,6 +134,13 @@ class Models:
             "teacher": [f"results/teachers/{data}/{definition.training.distil}.h5"]
             if definition.training.distil
             else [],
+            # Empty if the embeddings do not begin from a teacher.
+            "tables": [
+                f"results/teachers/{self.beginnings[model]}/{teacher_name(definition.training.teacher)}/tables.h5"
+            ]
+            if definition.training.teacher
+            else [],
+            "pairs": f"results/corpora/{data}/pairs.parquet",
             # Empty if the embeddings begin at random.
             "initial_vectors": vectors,
             # Empty if words without such a vector are in the vocabulary, too.
@@ -118,6 +149,16 @@ class Models:
             # The settings of every run of the sweep.
             "runs": {name: as_json(run) for name, run in definition.runs.items()},
         }
+
+    def known_to(self, system: str) -> list[str] | None:
+        """Return the languages that a teacher knows, as far as the configuration says; None for all."""
+        entries: dict[str, System | Definition] = {**self.config.systems, **self.config.definitions}
+        entry = entries.get(system)
+        return list(entry.languages) if entry and entry.languages is not None else None
+
+    def languages_of_corpora(self, wildcards: Wildcards) -> list[tuple[str, str]]:
+        """Return the languages of both sides of each corpus of the job's model, in order."""
+        return [pair for _, pair in self.corpus_pairs[wildcards.model]]
 
     def _lacking_file(self, model: str) -> str | None:
         """Return a file of a model's corpora that is given on request and not here; None if there is none."""
@@ -156,6 +197,9 @@ class Models:
     def selection(self, wildcards: Wildcards) -> Json:
         """Return the filters of the job's model for pairs in the job's languages."""
         kind = selection_kind(languages_of(wildcards.pair))
+        if self.corpora.datasets[wildcards.corpus].kind == "text":
+            # Filters that compare the sides of a paraphrase would drop all of its lines.
+            kind = "bitext"
         return as_json(getattr(self.definition(wildcards).selection, kind))
 
     def _names_in_tables(self, model: str) -> list[str]:

@@ -88,6 +88,10 @@ NEEDS = {
     # Merged pairs are half as large as those that are measured, and both sides are embedded, in two vectors
     # of 768 dimensions in float16.
     "embed_teacher": Need(580, 20, seconds_per_mb=22, disk_per_mb=60),
+    # Vectors of 768 dimensions of 100,000 sentences, and of as many pieces.
+    "embed_pieces": Need(700, 20, disk_mb=100),
+    "embed_sample": Need(700, 20, disk_mb=100),
+    "fit_tables": Need(500, 5),
     "measure_similarity": Need(580, 20, seconds_per_mb=11, disk_per_mb=1.08),
     "gather_translations": Need(480, 0.5, seconds_per_mb=0.9, disk_per_mb=1),
     # Time for each system that is measured.

@@ -36,7 +36,8 @@ _STEPS = {
     "mark contamination": "gather_testsets mark_contamination",
     "merge": "merge_pairs",
     "train vocabularies": "train_vocabulary",
-    "encode": "encode_dataset tokenize_pairs import_dataset embed_teacher",
+    "encode": "encode_dataset tokenize_pairs import_dataset",
+    "embed with teachers": "embed_teacher embed_pieces embed_sample fit_tables",
     "train models": "train_model train_transformer",
     "choose models": "evaluate_run choose_model choose_transformer",
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "

@@ -12,7 +12,9 @@ from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.model_needs import (
     embedding_seconds,
+    fitting_need,
     model_mb,
+    teaching_seconds,
     training_need,
     translation_need,
     vector_dimension,
@@ -117,6 +119,8 @@ class Needs:
                 return replace(need, disk_mb=min(study.sample * MERGED_PAIR, need.disk_mb / study.parts))
             case "embed_teacher":
                 return NEEDS[step].of(megabytes(input.pairs)) + self._loading(wildcards.system)
+            case "embed_pieces" | "embed_sample" | "fit_tables":
+                return self._beginning(step, models.definition(wildcards), wildcards.system)
             case "encode_dataset" | "tokenize_pairs":
                 need = NEEDS[step].of(megabytes(input.pairs))
                 # Every unit has training data of its own.
@@ -141,6 +145,14 @@ class Needs:
             case _ if step.startswith("evaluate_"):
                 return self._evaluating(step, wildcards, input, megabytes)
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
+
+    def _beginning(self, step: str, definition: Definition, system: str) -> Need:
+        """Return the need of a step between a teacher and the tables that begin from it."""
+        pieces, sentences = definition.vocabulary.size, definition.training.teacher_sentences
+        if step == "fit_tables":
+            return NEEDS[step] + fitting_need(pieces, sentences)
+        texts = pieces if step == "embed_pieces" else sentences
+        return NEEDS[step] + self._loading(system) + Need(0, teaching_seconds(self.weights_mb(system), texts))
 
     def _evaluating(self, step: str, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
         system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
@@ -168,7 +180,7 @@ class Needs:
 
     def weights_mb(self, system: str) -> float:
         """Return the MB of a system's weights, from a model's settings because it may not exist yet."""
-        entry = self.evaluations.entry(system)
-        if isinstance(entry, Definition):
+        is_teacher = system in self.evaluations.models.teacher_places
+        if not is_teacher and isinstance(entry := self.evaluations.entry(system), Definition):
             return weights_mb(entry)
         return megabytes_on_disk(self.evaluations.files(system))

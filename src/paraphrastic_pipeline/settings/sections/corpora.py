@@ -24,8 +24,8 @@ class FileCorpus:
     name: PlainName = derived()
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
     kind: Annotated[str, OneOf((*FILE_KINDS, "groups"))] = derived()
-    """`tsv`, `jsonl`, `parquet` or `tmx`, for which the ending of the file's name decides by default, or
-    `groups`.
+    """`tsv`, `jsonl`, `parquet` or `tmx`, for which the ending of the file's name decides by default,
+    `groups`, or `text`, which has a sentence on each line and no pairs.
     """
     columns: Annotated[list[NotEmpty | Annotated[int, Range(1)]], Length(1, 100, distinct=True)] = derived()
     """The columns of source, target and optionally the paraphrase score (`-` for none) and the translation

@@ -8,7 +8,7 @@ from paraphrastic.base.limits import Length, Range, Size
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.settings.declared import by_recipe, derived, section, setting
 
-Initialization = Literal["random", "cooccurrences"]
+Initialization = Literal["random", "cooccurrences", "teacher"]
 Loss = Literal["margin", "multiple_negatives", "cosines"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 LearningRateSchedule = Literal["constant", "linear"]
@@ -45,16 +45,23 @@ class Hyperparameters:
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
     init: Initialization = setting("random", original="random")
-    """What the embeddings begin as: `random`, or `cooccurrences`, vectors in which pieces are alike if they
-    occur in pairs with the same other pieces (Levy et al. 2015). LSTMs always begin at random.
+    """What the embeddings begin as: `random`; `cooccurrences`, vectors in which pieces are alike if they
+    occur in pairs with the same other pieces (Levy et al. 2015); or `teacher`, vectors whose means are near
+    those of a [teacher](../docs/training.md#begin-from-a-teacher). LSTMs always begin at random.
     """
+    teacher: str | None = None
+    """The system from which embeddings begin with `init: teacher`: one of `systems`, another definition, a
+    folder, or a name on the Hugging Face Hub.
+    """
+    teacher_sentences: Annotated[int, Range(2)] = 100000
+    """The number of sentences of the training data that this teacher embeds, at most."""
     init_std: Annotated[float, Range(0, 100, is_open=True)] = by_recipe(paper=1.0, best=0.1, transformer=1.0)
     """The standard deviation of the initial embeddings."""
     init_sif: Annotated[float, Range(0, 1, is_open=True)] | None = by_recipe(
         paper=None, best=0.003, transformer=None
     )
     """The a of the factor a / (a + p) by which the initial embedding of a piece of relative frequency p is
-    multiplied; null for none.
+    multiplied; null for none. With `init: teacher`, the teacher decides.
     """
     epochs: Annotated[int, Range(0)] = by_recipe(paper=25, best=25, transformer=3)
     """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""

@@ -1,0 +1,161 @@
+"""Tables that begin as what a teacher knows (`training.init: teacher`).
+
+The mean of a sentence's rows is to be near the teacher's vector of the sentence. Ridge regression on a sample
+of the training sentences finds such rows. It holds them to the teacher's vectors of the pieces by themselves,
+which are all that is known of pieces that the sample does not have, and which are the tokens' vectors in
+model2vec (Tulkens and van Dongen 2024).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import h5py
+import numpy as np
+import scipy.sparse
+import torch
+from threadpoolctl import threadpool_limits
+
+from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.hdf5 import hdf5_named, new_hdf5, plain_dataset, verify
+from paraphrastic_pipeline.training.coarser import principal_directions
+from paraphrastic_pipeline.training.cooccurrence import product
+from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
+from paraphrastic_pipeline.training.pair_dataset import OF_ROWS, PairDataset, UnitTable
+from paraphrastic_pipeline.training.sentences import Sentences
+
+# The weight of the ridge (docs/recipe.md has the measurements).
+_RIDGE = 0.2
+# Steps of conjugate gradients at most, and the residual at which they end, as a share of the right-hand side.
+_STEPS, _REST = 40, 1e-3
+# Sentences whose vectors decide in which directions tables are rotated.
+_SENTENCES = 65_536
+# Rows that are shorter than this share of the mean say nothing, and columns that a teacher does not have are
+# multiplied by this.
+_SHORTEST, _BEYOND = 1e-3, 0.1
+_TINY = 1e-12
+
+
+def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threads: int) -> None:
+    """Write a table for each unit, `/{unit}` float32 [rows, dim of the teacher], whose columns are rotated.
+
+    The first k columns are those in which the sentences' vectors are longest, for any k, so that a table of
+    fewer dimensions consists of the first columns. The result is the same for any number of threads.
+
+    Args:
+        dataset: HDF5 file written by `encode_dataset`.
+        pieces: HDF5 file written by `embed_pieces`.
+        sample: HDF5 file written by `embed_sample`.
+        output: the HDF5 file.
+        threads: number of threads.
+
+    Raises:
+        InputError: a file is damaged, or they do not belong together.
+    """
+    with PairDataset(dataset) as pairs, new_hdf5(output) as file:
+        targets = np.concatenate([*_read(sample, dict.fromkeys(("source", "target")))])
+        sides = pairs.read(0, len(targets) // 2)
+        rows = np.flatnonzero(targets.any(axis=1))
+        own_vectors = _read(pieces, {unit.unit: unit for unit in pairs.units})
+        for number, (unit, own) in enumerate(zip(pairs.units, own_vectors, strict=True)):
+            if own.shape[1] != targets.shape[1]:
+                raise InputError(f"{pieces} and {sample} are of different teachers; delete both")
+            bags = scipy.sparse.vstack(
+                [_bags([side, *side.others][number], unit.n_rows) for side in sides], format="csr"
+            )[rows]
+            table = ridge(bags, targets[rows], own, threads=threads)
+            rotated = file.create_dataset(unit.unit, data=_rotated(table, bags[:_SENTENCES]))
+            rotated.attrs[OF_ROWS] = unit.rows_digest
+
+
+def ridge(bags: scipy.sparse.csr_matrix, targets: Float32, prior: Float32, *, threads: int) -> Float32:
+    """The table W that minimizes ‖BW − Y‖² + λ‖W − P‖², float32 [rows, dim].
+
+    Each column is found by the method of conjugate gradients, with the diagonal as its preconditioner
+    (Hestenes and Stiefel 1952).
+
+    Args:
+        bags: the matrix B of the sentences' bags of rows, [sentences, rows].
+        targets: the teacher's vectors Y of the sentences, [sentences, dim].
+        prior: the vectors P, [rows, dim], which W begins with.
+        threads: number of threads, on which the result does not depend.
+    """
+    transposed = bags.T.tocsr()
+
+    def times(columns: Float32) -> Float32:
+        return product(transposed, product(bags, columns, threads), threads) + np.float32(_RIDGE) * columns
+
+    diagonal = np.asarray(bags.multiply(bags).sum(axis=0), np.float32).ravel() + np.float32(_RIDGE)
+    right = product(transposed, targets, threads) + np.float32(_RIDGE) * prior
+    table = prior.copy()
+    rest = right - times(table)
+    direction = rest / diagonal[:, None]
+    length = _dots(rest, direction)
+    enough = _REST**2 * _dots(right, right).sum()
+    for _ in range(_STEPS):
+        if _dots(rest, rest).sum() <= enough:
+            break
+        moved = times(direction)
+        step = length / np.maximum(_dots(direction, moved), _TINY)
+        table += step * direction
+        rest -= step * moved
+        scaled = rest / diagonal[:, None]
+        before, length = length, _dots(rest, scaled)
+        direction = scaled + length / np.maximum(before, _TINY) * direction
+    return table
+
+
+def _dots(one: Float32, other: Float32) -> Float32:
+    """The dot product of each column with the same one of another matrix."""
+    return np.einsum("ij,ij->j", one, other)
+
+
+def _bags(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:
+    """How often each sentence has each row, by the root of its length: float32 [sentences, rows]."""
+    weights = np.repeat(1 / np.sqrt(np.maximum(sentences.lengths, 1)), sentences.lengths)
+    bags = scipy.sparse.csr_matrix(
+        (weights.astype(np.float32), sentences.tokens, sentences.offsets), shape=(len(sentences), rows)
+    )
+    bags.sum_duplicates()
+    return bags
+
+
+def _rotated(table: Float32, bags: scipy.sparse.csr_matrix) -> Float32:
+    """The table, rotated to the principal directions of the sentences' unit vectors, the longest first."""
+    vectors = bags @ table
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
+    # The order in which threads add numbers up would change the last digits.
+    with threadpool_limits(1):
+        return table @ principal_directions(vectors)
+
+
+def _read(path: Path, units: Mapping[str, UnitTable | None]) -> list[Float32]:
+    """Arrays of vectors. The file is compared with its digest, and tables with the rows of their units."""
+    with hdf5_named(path, "the vectors of a teacher"), h5py.File(path, "r") as file:
+        verify(file, lambda *_: None)
+        arrays = [plain_dataset(file, name) for name in units]
+        if any(array.ndim != 2 or array.dtype.kind != "f" for array in arrays):
+            raise ValueError("it has other arrays than vectors")
+        for array, unit in zip(arrays, units.values(), strict=True):
+            if unit and array.attrs.get(OF_ROWS) != unit.rows_digest:
+                raise InputError(f"{path}: was made for other training data; delete it")
+        return [np.asarray(array[:], np.float32) for array in arrays]
+
+
+def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
+    """Set the embeddings of averaged parts from a teacher's tables, in place; LSTMs are left alone.
+
+    The mean length of the embeddings remains, and so do the differences between their lengths, which say how
+    much a piece counts. Rows about which the teacher says nothing stay random. Columns beyond the teacher's
+    dimension are random, and short.
+    """
+    fitted = _read(tables, {unit.unit: unit for unit in pairs.units})
+    for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
+        if isinstance(part, AveragedEmbeddings):
+            table, begun = part.table.data, torch.from_numpy(fitted[unit])
+            columns = min(begun.shape[1], table.shape[1])
+            lengths = begun[:, :columns].norm(dim=1)
+            met = lengths > _SHORTEST * lengths.mean()
+            scale = table.norm(dim=1).mean() / lengths[met].mean()
+            table[met, :columns] = begun[met, :columns] * scale
+            table[met, columns:] *= _BEYOND

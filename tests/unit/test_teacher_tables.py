@@ -1,0 +1,216 @@
+"""Test that embeddings begin as what a teacher knows."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+from sentencepiece import SentencePieceProcessor
+from small_corpus import sentence_pairs, write_training_data
+from training_runs import SETTINGS, training_inputs
+
+from paraphrastic import load_model
+from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic.model.system import System
+from paraphrastic_pipeline.training import teacher_tables
+from paraphrastic_pipeline.training.beginning import untrained_model
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.teacher import embed_pieces, embed_sample, piece_texts
+from paraphrastic_pipeline.training.teacher_tables import fit_tables, ridge
+
+PAIRS = sentence_pairs(600)
+DIM = 12
+
+
+class Counted:
+    """A teacher whose vector of a sentence is the mean of random vectors of its words; it counts."""
+
+    def __init__(self, *, fails_at: int | None = None) -> None:
+        self.sentences = 0
+        self.fails_at = fails_at
+        self.asked: list[str | None] = []
+
+    def vector(self, word: str) -> Float32:
+        return np.random.default_rng([*word.encode()]).standard_normal(DIM).astype(np.float32)
+
+    def embed(self, sentences: Sequence[str], language: str | None) -> Float32:
+        self.asked.append(language)
+        self.sentences += len(sentences)
+        if self.fails_at is not None and self.sentences > self.fails_at:
+            raise KeyboardInterrupt
+        return np.stack([np.mean([self.vector(word) for word in text.split()], axis=0) for text in sentences])
+
+    @property
+    def system(self) -> System:
+        return System("counted", DIM, "digest of counted", self.embed)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_training_data(tmp_path_factory.mktemp("data"), PAIRS, size=300)
+
+
+def write_pairs(path: Path, corpora: Sequence[int] = (0,)) -> Path:
+    source, target = zip(*PAIRS, strict=True)
+    corpus = np.resize(np.array(corpora, np.int16), len(PAIRS))
+    pl.DataFrame({"source": source, "target": target, "corpus": corpus}).write_parquet(path)
+    return path
+
+
+def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> list[Float32]:
+    settings = {"languages": [("en", "en")], "known": None, "sentences": 2 * len(PAIRS)} | changes
+    embed_sample(pairs, output, system=teacher.system, **settings)  # type: ignore[arg-type]
+    with h5py.File(output) as file:
+        return [file[side][:].astype(np.float32) for side in ("source", "target")]
+
+
+def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences: int = 1200) -> Path:
+    dataset, vocabulary = data
+    teacher = Counted().system
+    sample(write_pairs(folder / "pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
+    embed_pieces(dataset, [vocabulary], folder / "pieces.h5", system=teacher)
+    files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "output": folder / "tables.h5"}
+    fit_tables(dataset, **files, threads=threads)
+    return folder / "tables.h5"
+
+
+def test_sentences_have_the_teachers_unit_vectors(tmp_path: Path) -> None:
+    teacher = Counted()
+    source, target = sample(write_pairs(tmp_path / "p"), tmp_path / "s.h5", teacher, sentences=101)
+    for number, vectors in enumerate((source, target)):
+        expected = teacher.embed([pair[number] for pair in PAIRS[:50]], None)
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+        np.testing.assert_allclose(vectors, expected, atol=1e-3)
+    assert not (tmp_path / "s.parts").exists()
+
+
+def test_a_side_that_the_teacher_does_not_know_has_the_vector_of_the_other(tmp_path: Path) -> None:
+    pairs, teacher = write_pairs(tmp_path / "p", corpora=(0, 1, 2)), Counted()
+    languages = [("en", "de"), ("de", "en"), ("de", "fr")]
+    source, target = sample(pairs, tmp_path / "s.h5", teacher, languages=languages, known=["en"])
+    everything = sample(pairs, tmp_path / "all.h5", Counted(), languages=languages)
+    for corpus, side in ((0, 0), (1, 1)):
+        np.testing.assert_array_equal(source[corpus::3], everything[side][corpus::3])
+        np.testing.assert_array_equal(target[corpus::3], everything[side][corpus::3])
+    assert not source[2::3].any()
+    assert not target[2::3].any()
+    assert {*teacher.asked} == {"en"}
+    with pytest.raises(InputError, match=r"s\.h5: the teacher has no vector for any sentence"):
+        sample(pairs, tmp_path / "s.h5", teacher, languages=[("de", "fr")] * 3, known=["en"])
+
+
+def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraphrastic_pipeline.training.teacher._PAIRS", 100)
+    pairs, output = write_pairs(tmp_path / "p"), tmp_path / "s.h5"
+    expected = sample(pairs, tmp_path / "whole.h5", Counted())
+    with pytest.raises(KeyboardInterrupt):
+        sample(pairs, output, Counted(fails_at=700))
+    assert not output.exists()
+    again = Counted()
+    np.testing.assert_array_equal(sample(pairs, output, again), expected)
+    assert again.sentences == 1200 - 600
+    # Parts of other pairs are of no use.
+    with pytest.raises(KeyboardInterrupt):
+        sample(pairs, output, Counted(fails_at=700))
+    pl.read_parquet(pairs).reverse().write_parquet(pairs)
+    other = Counted()
+    sample(pairs, output, other)
+    assert other.sentences == 1200
+
+
+def test_pieces_are_embedded_without_their_marks(data: tuple[Path, Path], tmp_path: Path) -> None:
+    dataset, vocabulary = data
+    embed_pieces(dataset, [vocabulary], tmp_path / "pieces.h5", system=Counted().system)
+    processor = SentencePieceProcessor(str(vocabulary))
+    with PairDataset(dataset) as pairs, h5py.File(tmp_path / "pieces.h5") as file:
+        (unit,) = pairs.units
+        texts, vectors = piece_texts(unit, [processor]), file["subword"][:].astype(np.float32)
+        assert len(texts) == len(vectors) == unit.n_rows
+        spelled = [processor.id_to_piece(int(piece)) for piece in unit.pieces]
+    assert not any("▁" in text for text in texts)
+    assert {"▁" + text for text in texts} & {*spelled}
+    for text, vector in zip(texts, vectors, strict=True):
+        if text:
+            expected = Counted().vector(text)
+            np.testing.assert_allclose(vector, expected / np.linalg.norm(expected), atol=1e-3)
+        else:
+            assert not vector.any()
+    # Bytes and the row of unknown pieces have no text.
+    assert not texts[-1]
+
+
+def test_the_ridge_is_that_of_the_normal_equations() -> None:
+    generator = np.random.default_rng(1)
+    bags = scipy.sparse.random(400, 60, 0.1, format="csr", dtype=np.float32, rng=generator)
+    targets, prior = (generator.standard_normal((rows, 5)).astype(np.float32) for rows in (400, 60))
+    dense, penalty = bags.toarray(), teacher_tables._RIDGE
+    expected = np.linalg.solve(dense.T @ dense + penalty * np.eye(60), dense.T @ targets + penalty * prior)
+    np.testing.assert_allclose(ridge(bags, targets, prior, threads=1), expected, atol=2e-3)
+    np.testing.assert_array_equal(
+        ridge(bags, targets, prior, threads=3), ridge(bags, targets, prior, threads=1)
+    )
+
+
+def test_a_model_begins_near_its_teacher(data: tuple[Path, Path], tmp_path: Path) -> None:
+    """Sentences of the sample and others have nearly the teacher's cosines, before any training."""
+    settings = replace(SETTINGS, dimension=DIM, init="teacher", init_sif=None, epochs=0)
+    inputs = replace(training_inputs(data, settings), tables=fitted(data, tmp_path))
+    untrained_model(inputs).write(tmp_path / "model")
+    random = replace(training_inputs(data, replace(settings, init="random")))
+    untrained_model(random).write(tmp_path / "random")
+    sentences = [pair[0] for pair in sentence_pairs(900)[600:]]
+    judged = []
+    for vectors in (
+        Counted().embed(sentences, None),
+        load_model(tmp_path / "model").embed_raw_text(sentences),
+        load_model(tmp_path / "random").embed_raw_text(sentences),
+    ):
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        judged.append((unit @ unit.T)[np.triu_indices(len(unit), 1)])
+    of_model, of_random = (float(np.corrcoef(judged[0], each)[0, 1]) for each in judged[1:])
+    assert of_model > 0.9
+    assert of_model > of_random + 0.2
+
+
+@pytest.mark.parametrize("dimension", [5, 20])
+def test_tables_of_other_dimensions(data: tuple[Path, Path], tmp_path: Path, dimension: int) -> None:
+    """The first columns are the best ones, and columns that the teacher does not have are short."""
+    tables = fitted(data, tmp_path)
+    settings = replace(SETTINGS, dimension=dimension, init="teacher", init_sif=None)
+    model = untrained_model(replace(training_inputs(data, settings), tables=tables))
+    table = model.tensors["embeddings"]
+    assert table.shape[1] == dimension
+    vectors = np.linalg.norm(table, axis=0)
+    assert vectors[:5].min() > vectors[5:DIM].max(initial=0) * 0.8
+    assert vectors[:5].min() > 2 * vectors[DIM:].max(initial=0)
+
+
+def test_neither_threads_nor_a_second_run_change_a_digit(data: tuple[Path, Path], tmp_path: Path) -> None:
+    digits = []
+    for number, threads in enumerate((1, 3, 1)):
+        (tmp_path / str(number)).mkdir()
+        with h5py.File(fitted(data, tmp_path / str(number), threads=threads)) as file:
+            digits.append(file["subword"][:])
+    np.testing.assert_array_equal(digits[1], digits[0])
+    np.testing.assert_array_equal(digits[2], digits[0])
+
+
+def test_files_that_do_not_belong_together(data: tuple[Path, Path], tmp_path: Path) -> None:
+    tables = fitted(data, tmp_path)
+    other = write_training_data(tmp_path, sentence_pairs(300), size=200)
+    settings = replace(SETTINGS, dimension=DIM, init="teacher", init_sif=None)
+    with pytest.raises(InputError, match=r"tables\.h5: was made for other training data"):
+        untrained_model(replace(training_inputs(other, settings), tables=tables))
+    files = {name: tmp_path / f"{name}.h5" for name in ("pieces", "sample")}
+    with pytest.raises(InputError, match=r"pieces\.h5: was made for other training data"):
+        fit_tables(other[0], **files, output=tmp_path / "x.h5", threads=1)
+    with h5py.File(tmp_path / "pieces.h5", "a") as file:
+        file["subword"][3, 2] += 1
+    with pytest.raises(InputError, match=r"pieces\.h5: damaged: its content has changed"):
+        fit_tables(data[0], **files, output=tmp_path / "x.h5", threads=1)
+    assert not (tmp_path / "x.h5").exists()
