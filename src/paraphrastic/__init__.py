@@ -20,12 +20,13 @@ _MODULES = {
 }
 
 
-def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> "SentenceEncoder":
+def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = None) -> "SentenceEncoder":
     """Load a model that comes with the package, a model folder, or a checkpoint of the authors' code.
 
     Args:
         path: the name of a model that comes with the package, such as `en`; a folder, such as
-            `results/models/en`; or a checkpoint, such as `model.para.lc.100.pt`.
+            `results/models/en`; or a checkpoint, such as `model.para.lc.100.pt`. Without a path, the model
+            of the most languages that comes with the package is loaded.
         sp_model: the checkpoint's sentencepiece model, such as `paranmt.model`; None for a folder.
 
     Raises:
@@ -34,9 +35,11 @@ def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> "Sent
     """
     # Imported here, so that pipeline steps and users of model folders load only what they need.
     if sp_model is None:
-        from paraphrastic.model.folder import open_folder
+        from paraphrastic.model.folder import choose_folder, open_folder
 
-        return open_folder(path)
+        return open_folder(choose_folder(None) if path is None else path)
+    if path is None:
+        raise InputError("sp_model belongs to a checkpoint; name the checkpoint, too")
     from paraphrastic.interop.checkpoint_import import open_checkpoint
 
     return open_checkpoint(Path(path), sp_model)

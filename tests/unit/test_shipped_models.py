@@ -134,12 +134,12 @@ def test_mining_uses_the_model_of_four_languages_by_default(tmp_path: Path) -> N
     ("model", "kind"),
     [((), "nothing"), ((), "model"), *((("--model", "en"), kind) for kind in ("file", "folder", "model"))],
 )
-def test_commands_use_the_english_model_by_default(
+def test_commands_use_the_model_of_four_languages_by_default(
     model: tuple[str, ...], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("A dog runs.\n")
-    expected = opened("en").embed_raw_text(["A dog runs."])
+    expected = opened("en" if model else "en-de-es-fr").embed_raw_text(["A dog runs."])
     if kind == "file":
         Path("en").touch()
     elif kind == "folder":
@@ -166,7 +166,11 @@ def test_named_languages_choose_the_model(tmp_path: Path, monkeypatch: pytest.Mo
     assert main(["search", *search, "--language", "de"]) == 0
     assert Path("found.tsv").read_text() == "1.000000\t1\t1\t1\n"
     assert choose_folder(None, ["en"]) == SHIPPED["en"]
-    assert choose_folder(None, ["en"], default="en-de-es-fr") == SHIPPED["en-de-es-fr"]
+    # What has no language may be in any, and the model of English would be silent about it.
+    assert choose_folder(None, [None, None]) == SHIPPED["en-de-es-fr"] == choose_folder(None)
+    assert load_model().config["languages"] == ["en", "de", "es", "fr"]
+    with pytest.raises(InputError, match="name the checkpoint, too"):
+        load_model(sp_model="x.model")
 
 
 @pytest.mark.parametrize(

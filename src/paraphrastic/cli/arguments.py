@@ -76,15 +76,16 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
     return add
 
 
-def model(*, of_others: bool = False, default: str | None = None) -> Argument:
-    """`--model`: a model of ours or, with `of_others`, also another encoder; required without a default.
+# The model that `folder.choose_folder` chooses without `--model`.
+CHOSEN = "en-de-es-fr, or en if English is the only language that is named"
 
-    `default` says which model `choose_folder` chooses.
-    """
+
+def model(*, of_others: bool = False, chosen: bool = False) -> Argument:
+    """`--model`: a model of ours or, with `of_others`, another encoder; required unless one is `chosen`."""
     named = ", a name on the Hugging Face Hub (OWNER/NAME or hf://OWNER/NAME)" if of_others else ""
     help = f"folder of a model{named}, or the name of one that comes with the package, such as en"
-    help += f" (default: {default})" if default else ""
-    return argument("--model", required=default is None, metavar="MODEL", help=help)
+    help += f" (default: {CHOSEN})" if chosen else ""
+    return argument("--model", required=not chosen, metavar="MODEL", help=help)
 
 
 def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> Argument:

@@ -59,7 +59,7 @@ example:
 The model becomes part of the page, with 4 bits for each number unless it has 2 or 4 already. What people type
 stays in their browser. The command needs the packages of pip install '.[export]'.
 """,
-    cli.model(default="en"),
+    cli.model(chosen=True),
     cli.output("HTML file to write"),
     cli.file(
         "--sentences",

@@ -20,8 +20,7 @@ a folder, the name of one that comes with the package, a name on the Hugging Fac
 kind of `systems:` in a configuration, such as model2vec=FOLDER. The threshold in the file that --output
 writes is for the model that it was found with: `search --min-score` and `dedup --threshold` take the file.
 """,
-    cli.several("--model", "MODEL", "models to measure on the same pairs (default: en, or en-de-es-fr if a "
-                "language is named that en does not know)"),
+    cli.several("--model", "MODEL", f"models to measure on the same pairs (default: {cli.CHOSEN})"),
     cli.lines("--pairs", "TSV file with two columns, or three with --labels"),
     cli.argument(
         "--labels",

@@ -8,9 +8,6 @@ from paraphrastic.cli import arguments as cli
 if TYPE_CHECKING:
     from paraphrastic.neighbours.bitext import Margin
 
-# Which model is chosen without --model.
-_BY_LANGUAGE = "en, or en-de-es-fr if a language is named that en does not know"
-
 
 @cli.command(
     "turn sentences into vectors",
@@ -23,7 +20,7 @@ example:
 In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
 The file vectors.npy.json beside it says which model made it.
 """,
-    cli.model(default=_BY_LANGUAGE),
+    cli.model(chosen=True),
     cli.lines(),
     cli.output(".npy file to write, with one row per line; - for standard output"),
     cli.LANGUAGE,
@@ -58,7 +55,7 @@ example:
 
 A line of the input has two sentences with a tab between them. In the output, the cosine comes before them.
 """,
-    cli.model(default=_BY_LANGUAGE),
+    cli.model(chosen=True),
     cli.lines(holds="TSV file with two columns"),
     cli.output("TSV file to write, with the score and both sentences; - for standard output"),
     cli.languages("columns"),
@@ -95,7 +92,7 @@ A line of the output has the score (cosine), the line number of the query, the r
 With --sentences, the query and the sentence of the row follow. All numbers start at 1. A matrix that another
 model made is refused.
 """,
-    cli.model(of_others=True, default=_BY_LANGUAGE),
+    cli.model(of_others=True, chosen=True),
     cli.file(
         "--index",
         ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss); the vectors must "
@@ -158,7 +155,7 @@ are written unchanged. A line of the report has the cosine, the number of the li
 number of the first kept line that it is close to, and both sentences. An apostrophe stands before a sentence
 that a spreadsheet would take for a formula.
 """,
-    cli.model(of_others=True, default=_BY_LANGUAGE),
+    cli.model(of_others=True, chosen=True),
     cli.lines(),
     cli.output("file for the lines that are kept; - for standard output"),
     cli.argument(
@@ -204,7 +201,7 @@ A line of the output has the score, the source and the target; the best pair com
 count once. The score of a pair is its cosine divided by the mean cosine of both sentences with their 4
 nearest neighbours (Artetxe and Schwenk 2019).
 """,
-    cli.model(of_others=True, default="en-de-es-fr"),
+    cli.model(of_others=True, chosen=True),
     cli.lines("--source", "source sentences, one per line"),
     cli.lines("--target", "target sentences, one per line", dest="target"),
     cli.output("TSV file to write; - for standard output"),
@@ -235,7 +232,7 @@ def mine(
     from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
     from paraphrastic.systems.open import open_system
 
-    system = open_system(choose_folder(model, languages, default="en-de-es-fr"), threads=threads)
+    system = open_system(choose_folder(model, languages), threads=threads)
     with cli.progress() as progress:
         mine_files(
             system,

@@ -69,16 +69,16 @@ def find_folder(path: str | Path) -> Path:
     return shipped_models().get(os.fspath(path), folder)
 
 
-def choose_folder(
-    path: str | None, languages: Iterable[str | None] = (), *, default: str = "en"
-) -> str | Path:
+def choose_folder(path: str | None, languages: Iterable[str | None] = ()) -> str | Path:
     """The model for sentences in some languages: the one at `path` or, without a path, a shipped one.
+
+    Of the shipped models that know the languages, the one with the fewest is chosen, and without any language
+    the one with the most: a model of English would give sentences in other languages vectors without meaning.
 
     Args:
         path: a model's folder or name, as a user gave it; None chooses a shipped model, whatever is in the
             working directory.
         languages: languages that the user named; None stands for one that was not named.
-        default: the shipped model to choose if it knows the languages.
 
     Raises:
         InputError: the model at `path` lists its languages and lacks one of these, or no shipped model knows
@@ -93,10 +93,9 @@ def choose_folder(
             )
         return path
     shipped = {name: (folder, _languages(folder)) for name, folder in shipped_models().items()}
-    for name in sorted(shipped, key=lambda name: name != default):
-        folder, known = shipped[name]
-        if named.issubset(known):
-            return folder
+    able = [each for each in shipped.values() if named.issubset(each[1])]
+    if able:
+        return (min if named else max)(able, key=lambda each: len(each[1]))[0]
     models = "; ".join(f"{name} knows {', '.join(known)}" for name, (_, known) in shipped.items())
     raise InputError(
         f"no model that comes with the package knows {' and '.join(sorted(named))} ({models}): "

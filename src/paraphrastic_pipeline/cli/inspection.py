@@ -18,7 +18,7 @@ example:
 A sentence is the average of its pieces, so pieces with long embeddings count for more. The map is made by
 UMAP where the package umap-learn is installed, and otherwise by PCA.
 """,
-    cli.model(default="en, or en-de-es-fr if --language names one that en does not know"),
+    cli.model(chosen=True),
     cli.argument("--before", metavar="MODEL", help="the same model before training, for its neighbours"),
     cli.argument(
         "--sentences",
