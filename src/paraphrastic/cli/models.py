@@ -32,8 +32,9 @@ _EXTRAS = {
 example:
   paraphrastic models
 
-Lines are name, languages, dimension, size in MB and folder, separated by tabs. The folder's README.md has the
-scores of the model, what it has learned from, and the licences of these data.
+Lines are name, languages, dimension, size in MB, folder, and whether the licences of all that the model has
+learned from allow commercial use (allowed, forbidden or unknown), separated by tabs. The folder's README.md
+has the scores of the model, and these licences.
 """,
 )
 def models() -> None:
@@ -45,7 +46,8 @@ def models() -> None:
     for name, folder in shipped_models().items():
         config = read_config(folder / CONFIG)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-        cli.say(name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder)
+        about = (name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder)
+        cli.say(*about, config["commercial_use"])
 
 
 @cli.command(

@@ -168,11 +168,16 @@ class Architecture:
 
 
 def encoder_name(config: Mapping[str, Any]) -> str:
-    """Name of a model's encoder for the tables, from its `config.json`."""
+    """Name of a model's encoder for the tables, from its `config.json`.
+
+    It is `Random` if it was never trained, and `Taught` if it has learned from another system, whose own
+    training data nobody has cleared of test sentences.
+    """
     if "architecture" in config:
         name = Architecture.from_json(config["architecture"]).name
     else:
         name = _AVERAGES[config.get("unit", "subword")][0]
     training = config.get("training", {})
-    is_random = training.get("epochs") == 0 and training.get("init", "random") == "random"
-    return f"Random {name}" if is_random else name
+    if training.get("epochs") == 0 and training.get("init", "random") == "random":
+        return f"Random {name}"
+    return f"Taught {name}" if config.get("teachers") else name

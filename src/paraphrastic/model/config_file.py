@@ -80,6 +80,10 @@ class ModelConfig:
     corpora: Mapping[Name, Version] = field(default_factory=dict)
     training: Training = field(default_factory=Training)
     architecture: Architecture | None = None
+    # Other systems that the model has learned from, and whether the licences of all that it has learned from
+    # allow commercial use.
+    teachers: Mapping[Version, Version] = field(default_factory=dict)
+    commercial_use: Literal["allowed", "forbidden", "unknown"] = "unknown"
     pairs: Count | None = None
     initial_vectors: Mapping[Name, Count] | None = None
     reduction: Mapping[Name, bool | int | str | None] | None = None

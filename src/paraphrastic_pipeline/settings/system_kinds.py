@@ -38,8 +38,7 @@ def name_errors(config: Configuration) -> Iterator[str]:
     taken = {name: f"definitions.{model}" for model in definitions for name in (model, f"{model}-untrained")}
     labels = {}
     for model, definition in definitions.items():
-        random = "" if definition.is_trained or definition.training.init != "random" else "Random "
-        labels[f"{random}{definition.architecture.name} {model}"] = f"definitions.{model}"
+        labels[f"{definition.encoder_name} {model}"] = f"definitions.{model}"
     for system, entry in config.systems.items():
         if system in taken:
             yield f"systems.{system}: the name is already taken by {taken[system]}: give it another name"

@@ -30,6 +30,8 @@ _RIDGE = 0.2
 _STEPS, _REST = 40, 1e-3
 # Sentences whose vectors decide in which directions tables are rotated.
 _SENTENCES = 65_536
+# How many times as long embeddings are as they would be at random, so that steps change them less.
+_LENGTH = 4.0
 # Rows that are shorter than this share of the mean say nothing, and columns that a teacher does not have are
 # multiplied by this.
 _SHORTEST, _BEYOND = 1e-3, 0.1
@@ -145,8 +147,7 @@ def _read(path: Path, units: Mapping[str, UnitTable | None]) -> list[Float32]:
 def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
     """Set the embeddings of averaged parts from a teacher's tables, in place; LSTMs are left alone.
 
-    The mean length of the embeddings remains, and so do the differences between their lengths, which say how
-    much a piece counts. Rows about which the teacher says nothing stay random. Columns beyond the teacher's
+    Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says nothing stay random. Columns beyond the teacher's
     dimension are random, and short.
     """
     fitted = _read(tables, {unit.unit: unit for unit in pairs.units})
@@ -156,6 +157,6 @@ def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Pat
             columns = min(begun.shape[1], table.shape[1])
             lengths = begun[:, :columns].norm(dim=1)
             met = lengths > _SHORTEST * lengths.mean()
-            scale = table.norm(dim=1).mean() / lengths[met].mean()
+            scale = _LENGTH * table.norm(dim=1).mean() / lengths[met].mean()
             table[met, :columns] = begun[met, :columns] * scale
             table[met, columns:] *= _BEYOND

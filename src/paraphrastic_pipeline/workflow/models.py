@@ -12,7 +12,9 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
+from paraphrastic.base.hub_names import PREFIX
 from paraphrastic_pipeline.registry.download import MANUAL
+from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
@@ -319,10 +321,26 @@ class Models:
             "model": wildcards.model,
             "languages": definition.languages,
             "corpora": {name: version for name, (version, _) in self._corpora_of(wildcards).items()},
+            **self._permission(wildcards),
             "unit": definition.architecture.units[0],
             **self.preparation(wildcards),
             **part,
         }
+
+    def _permission(self, wildcards: Wildcards) -> Json:
+        """Return a model's teachers with their licences, and whether all its licences allow commercial use.
+
+        Other definitions and folders have no licence that is known.
+        """
+        teachers = {}
+        for teacher in self.definition(wildcards).teachers:
+            system = self.config.systems.get(teacher)
+            name = (system and system.sentence_transformers) or Path(teacher).name
+            teachers[name.removeprefix(PREFIX)] = (system and system.licence) or "-"
+        licences = [*(licence for _, licence in self._corpora_of(wildcards).values()), *teachers.values()]
+        uses = {commercial_use(licence) for licence in licences}
+        use = next((use for use in ("forbidden", "unknown") if use in uses), "allowed")
+        return {"commercial_use": use} | ({"teachers": teachers} if teachers else {})
 
     def preparation(self, wildcards: Wildcards) -> Json:
         """Return how a model's text is prepared, in its training data and, by its config.json, in use."""

@@ -20,6 +20,13 @@ _NAMES = {"en": "English", "de": "German", "es": "Spanish", "fr": "French"}
 _PAIR = ("The children are playing in the park.", "Kids play outside.")
 _QUERY = "my package is late"
 
+# What a page says about licences.
+_USES = {
+    "allowed": "The licences of all that it has learned from allow commercial use.",
+    "forbidden": "Some of what it has learned from may not be used commercially.",
+    "unknown": "",
+}
+
 
 def write_demo(
     model: SentenceEncoder,
@@ -73,7 +80,10 @@ def write_demo(
         "pieces": f"{len(model.known):,}",
         "dtype": model.dtype,
         "megabytes": f"{len(content) / 1e6:.1f}",
-        "learned": f"It has learned from {', '.join(corpora)}." if corpora else "",
+        "learned": f"It has learned from {', '.join([*corpora, *model.config['teachers']])}."
+        if corpora
+        else "",
+        "use": _USES[model.config["commercial_use"]],
         "pair": pair,
         "query": _QUERY if "en" in codes and sentences is None else searched[0],
         "sentences": "\n".join(searched),

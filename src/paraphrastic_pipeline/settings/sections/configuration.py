@@ -162,6 +162,18 @@ class Definition(ModelSections):
         return sha256(text.encode()).hexdigest()
 
     @property
+    def teachers(self) -> list[str]:
+        """The systems that a model learns from, each once."""
+        return list(dict.fromkeys(filter(None, (self.training.teacher, self.training.distil))))
+
+    @property
+    def encoder_name(self) -> str:
+        """The name of the encoder in tables; see `architecture.encoder_name`."""
+        if not self.is_trained and self.training.init == "random":
+            return f"Random {self.architecture.name}"
+        return f"Taught {self.architecture.name}" if self.teachers else self.architecture.name
+
+    @property
     def is_trained(self) -> bool:
         """Whether the model is trained at all."""
         return self.training.epochs > 0

@@ -110,6 +110,8 @@ class System(OtherEncoder):
     vectors: SavedVectors | None = None
     languages: Annotated[list[LanguageCode], Length(1)] | None = None
     """The languages on which it is evaluated; null for all."""
+    licence: Label | None = None
+    """Its licence, as the cards of models that learn from it state it; null if it is unknown."""
     label: Label | None = None
     """Its name in tables; null for the name of the entry."""
     published_as: list[str] = setting([])
