@@ -147,8 +147,8 @@ def _read(path: Path, units: Mapping[str, UnitTable | None]) -> list[Float32]:
 def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
     """Set the embeddings of averaged parts from a teacher's tables, in place; LSTMs are left alone.
 
-    Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says nothing stay random. Columns beyond the teacher's
-    dimension are random, and short.
+    Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says
+    nothing stay random. Columns beyond the teacher's dimension are random, and short.
     """
     fitted = _read(tables, {unit.unit: unit for unit in pairs.units})
     for part, unit in zip(encoder.parts, encoder.inputs, strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic.base.hub_names import PREFIX
+from paraphrastic.base.hub_names import hub_name
 from paraphrastic_pipeline.registry.download import MANUAL
 from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.declared import as_json
@@ -335,8 +335,10 @@ class Models:
         teachers = {}
         for teacher in self.definition(wildcards).teachers:
             system = self.config.systems.get(teacher)
-            name = (system and system.sentence_transformers) or Path(teacher).name
-            teachers[name.removeprefix(PREFIX)] = (system and system.licence) or "-"
+            # A path on this machine would say nothing elsewhere.
+            on_hub = hub_name((system and system.sentence_transformers) or teacher)
+            name = on_hub or (system and system.label) or Path(teacher).name
+            teachers[name] = (system and system.licence) or "-"
         licences = [*(licence for _, licence in self._corpora_of(wildcards).values()), *teachers.values()]
         uses = {commercial_use(licence) for licence in licences}
         use = next((use for use in ("forbidden", "unknown") if use in uses), "allowed")
