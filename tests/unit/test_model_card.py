@@ -85,6 +85,7 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
         "| mine | 1 | 12,345 | CC-BY-4.0 |",
         "| a\\|b de-en | v2 | 6 | not stated |",
         "| a\\|b de-fr | v2 | 7 | not stated |",
+        "Not all of these licences say whether they allow commercial use.",
         "| dropout | 0.1 |",
         "| model.safetensors | `" + "a" * 64 + "` |",
     ):
@@ -95,6 +96,16 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
     assert "|\n\n|" not in text
     assert "The folder loads in sentence-transformers and model2vec as it is, with the same cosines:" in text
     assert "language=" not in text
+
+
+def test_a_card_says_who_taught_the_model_and_what_its_licences_allow(tmp_path: Path) -> None:
+    taught = {"teachers": {"owner/<b>large</b>": "Apache-2.0", "other": "-"}, "commercial_use": "allowed"}
+    text = card(tmp_path, {**CONFIG, **taught})
+    assert "It has also learned from the system owner/&lt;b>large&lt;/b> (licence: Apache-2.0),\n" in text
+    assert "It has also learned from the system other (licence: not stated),\n" in text
+    assert "\nAll of these licences allow commercial use.\n" in text
+    assert "\n\n\n" not in text
+    assert "Some of these licences forbid" in card(tmp_path, {**CONFIG, "commercial_use": "forbidden"})
 
 
 def test_the_hub_reads_its_scores(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_models_of_before_and_those_of_the_package_are_read(tmp_path: Path) -> N
     (tmp_path / "config.json").write_text(json.dumps({**earlier, "dimension": None}))
     assert read_config(tmp_path / "config.json") == {
         **earlier, "unit": "subword", "segmentation": {}, "folding": {}, "languages": [], "corpora": {},
-        "training": {}, "tokenized": False,
+        "training": {}, "tokenized": False, "teachers": {}, "commercial_use": "unknown",
     }  # fmt: skip
 
 
