@@ -44,6 +44,7 @@ from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
+from paraphrastic_pipeline.workflow.models import teacher_name
 
 HELD_OUT = 400
 COLUMNS = ("variant", "seed", "pairs", "seconds", "sts17", "stsb", "sick", "mrpc", "held_out", "mean")
@@ -126,8 +127,14 @@ def measure(
         data = Path(folder, "train.h5")
         chosen = training_rows(pairs, names, held_out, variant, seed)
         write_rows(Path(f"results/datasets/{model}/train.h5"), chosen, data)
+        tables = None
+        if settings.init == "teacher":
+            tables = Path(f"results/teachers/{model}/{teacher_name(settings.teacher or '')}/tables.h5")
+            if not tables.is_file():
+                raise InputError(f"{tables}: is missing; make it with snakemake first")
         inputs = TrainingInputs(
             dataset=data,
+            tables=tables,
             sentencepiece=[Path(f"results/vocabulary/{model}/sentencepiece.model")],
             settings=settings,
             config={"model": model, "languages": ["en"], "lowercase": config.text.lowercase},

@@ -105,6 +105,8 @@ def test_a_card_says_who_taught_the_model_and_what_its_licences_allow(tmp_path: 
     assert "It has also learned from the system other (licence: not stated),\n" in text
     assert "\nAll of these licences allow commercial use.\n" in text
     assert "\n\n\n" not in text
+    matter = yaml.safe_load(text.split("---\n")[1])
+    assert matter["license_name"] == "commercial-use-allowed-by-the-licences-of-the-training-data"
     assert "Some of these licences forbid" in card(tmp_path, {**CONFIG, "commercial_use": "forbidden"})
 
 

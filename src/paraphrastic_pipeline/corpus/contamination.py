@@ -32,11 +32,11 @@ _CONTAMINATED_SCHEMA = pa.schema(
 )
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
-# How near they may be: by words, like test sentences by default, and by letters, since a word is much of a
-# short sentence.
+# How near they may be: by words, like test sentences by default, and by letters if they are short, since a
+# word is much of a short sentence.
 _NEAR_HELD_OUT: tuple[dict[str, Any], ...] = (
     {"ngram": 3, "min_similarity": 0.6},
-    {"ngram": 3, "min_similarity": 0.75, "of_letters": True},
+    {"ngram": 3, "min_similarity": 0.75, "letters": 60},
 )
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
@@ -66,7 +66,8 @@ class TestSentences:
         rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
         min_similarity: least similarity of near duplicates; None looks for exact ones only.
-        of_letters: whether n-grams are of letters instead, across the ends of words.
+        letters: n-grams are of letters instead, across the ends of words, and test sentences with more
+            letters than this have no near duplicates; None stands for words.
     """
 
     # Keeps pytest from collecting the class because of its name.
@@ -78,15 +79,21 @@ class TestSentences:
         *,
         ngram: int,
         min_similarity: float | None,
-        of_letters: bool = False,
+        letters: int | None = None,
     ) -> None:
         self.rows = rows
         self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
-        self._ngram, self._min_similarity, self._of_letters = ngram, min_similarity, of_letters
+        self._ngram, self._min_similarity, self._letters = ngram, min_similarity or 0.0, letters
         self._exact: dict[str, list[int]] = {}
         for number, row in enumerate(self.rows):
             self._exact.setdefault("".join(row["words"]), []).append(number)
-        of_rows = [] if min_similarity is None else [self._ngrams(row["words"]) for row in self.rows]
+        of_rows: list[set[tuple[str, ...]]] = []
+        if min_similarity is not None:
+            of_rows = [
+                set() if letters and sum(map(len, row["words"])) > letters else self._ngrams(row["words"])
+                for row in self.rows
+            ]
+        self._largest = max(map(len, of_rows), default=0)
         frequencies = Counter(chain.from_iterable(of_rows))
         # The place of an n-gram in the order from the rarest to the most frequent one.
         by_rarity = sorted(frequencies, key=lambda gram: (frequencies[gram], gram))
@@ -110,7 +117,7 @@ class TestSentences:
         return best
 
     def _ngrams(self, words: Sequence[str]) -> set[tuple[str, ...]]:
-        return ngrams_of("".join(words) if self._of_letters else words, self._ngram)
+        return ngrams_of("".join(words) if self._letters else words, self._ngram)
 
     def _rarest(self, ranks: Sequence[int], count: int) -> Sequence[int]:
         """The n-grams that lead to near duplicates of a sentence with `count` of them.
@@ -118,11 +125,13 @@ class TestSentences:
         `ranks` has those of them that test sentences have, sorted.
         """
         # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
-        needed = max(1, math.ceil((self._min_similarity or 0) * count - 1e-9))
+        needed = max(1, math.ceil(self._min_similarity * count - 1e-9))
         return ranks[: max(0, len(ranks) - needed + 1)]
 
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
         ngrams = self._ngrams(words)
+        if self._min_similarity * len(ngrams) > self._largest:
+            return
         ranks = sorted(map(self._ranks.__getitem__, ngrams & self._known))
         own = {*ranks}
         rarest = self._rarest(ranks, len(ngrams))
@@ -131,7 +140,7 @@ class TestSentences:
             test = self._of_rows[number]
             shared = len(own & test)
             similarity = shared / (len(ngrams) + len(test) - shared)
-            if similarity >= (self._min_similarity or 0):
+            if similarity >= self._min_similarity:
                 yield number, similarity
 
 

@@ -19,8 +19,12 @@ from paraphrastic_pipeline.report.outcome import read_outcome
 
 Content = Mapping[str, Any]
 
-# What the Hub calls a licence that is not on its list; the card has the training data's licences below.
-_LICENCE = {"license": "other", "license_name": "licences-of-the-training-data"}
+# What the Hub calls licences that are not on its list, which the card has below.
+_LICENCES = {
+    "allowed": "commercial-use-allowed-by-the-licences-of-the-training-data",
+    "forbidden": "licences-of-the-training-data",
+    "unknown": "licences-of-the-training-data",
+}
 # The figures of an evaluation that a card shows.
 _FIGURES = ("pearson avg", "spearman avg")
 _TRACKS = "pearson 2017/"
@@ -98,7 +102,12 @@ def write_card(
     card = rendered(
         "chosen",
         config,
-        {**front_matter(config), **_LICENCE, **_index(config, figures)},
+        {
+            **front_matter(config),
+            "license": "other",
+            "license_name": _LICENCES[config["commercial_use"]],
+            **_index(config, figures),
+        },
         folder=f"results/models/{config['model']}",
         loads_elsewhere=loads_elsewhere,
         figures=figures,

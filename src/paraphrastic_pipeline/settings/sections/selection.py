@@ -142,8 +142,9 @@ class Contamination:
 class HeldOut:
     """The pairs on which a model is not trained, so that it can be judged by them: how often the sentence
     that is nearest to another one is its partner. Sentences that are the same, that share 60 % of their
-    trigrams of words or 75 % of those of letters, or that come from the same line leave the training data,
-    too. Null holds out none; see [held-out pairs](../docs/evaluation.md#held-out-pairs).
+    trigrams of words or, if they are short, 75 % of those of letters, or that come from the same line leave
+    the training data, too. Null holds out none; see [held-out
+    pairs](../docs/evaluation.md#held-out-pairs).
     """
 
     pairs: Annotated[int, Range(1, 100000)] = 1000
