@@ -34,6 +34,7 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
         "sentence_transformers": "sentence-transformers/LaBSE",
         "vectors": None,
         "languages": ["en"],
+        "licence": None,
         "label": None,
         "published_as": [],
     }

@@ -275,7 +275,7 @@ def test_search_and_dedup_take_the_threshold(
         main(["dedup", "--model", "en", "--input", str(text), "--output", "-", "--threshold", str(quality)])
         == 1
     )
-    assert "has thresholds for P-SP en-de-es-fr, but not for P-SP en" in capsys.readouterr().err
+    assert "has thresholds for Taught P-SP en-de-es-fr, but not for Taught P-SP en" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

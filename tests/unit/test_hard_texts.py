@@ -92,7 +92,7 @@ def corpus_of(kind: str, folder: Path, texts: Sequence[str]) -> tuple[list[Corpu
     """The files of a corpus of a kind whose sources are the texts, and the languages of its sides."""
     # Tatoeba's files have English first.
     codes = ("en", "xx") if kind == "manythings" else ("xx", "en")
-    if kind in ("captions", "groups", "paranmt"):
+    if kind in ("captions", "groups", "paranmt", "text"):
         codes = ("xx", "xx")
     if kind in ("aligned", "captions", "groups"):
         files = [Path(write(folder / f"{side}.txt", texts)) for side in "ab"]
@@ -111,6 +111,8 @@ def corpus_of(kind: str, folder: Path, texts: Sequence[str]) -> tuple[list[Corpu
     if kind == "paranmt":
         zipped(path, **{"c.txt": columns})
         return [CorpusFile(path, ("xx",), ("c.txt",))], codes
+    if kind == "text":
+        return [CorpusFile(Path(write(path, texts)), ("xx",))], codes
     if kind == "tsv":
         path.write_text(columns, encoding="utf-8")
     elif kind == "csv":

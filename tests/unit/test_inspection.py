@@ -161,7 +161,7 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     first = shown.split("\n")[3].split("\t")
     assert first[:2] == ["dogs are running", "1"]
     assert first[2] in ("A dog runs.", "A hound is running.")
-    (cosine,) = load_model("en").score_raw_text([("dogs are running", first[2])])
+    (cosine,) = load_model().score_raw_text([("dogs are running", first[2])])
     assert float(first[3]) == pytest.approx(cosine, abs=0.006)
     assert "map.svg: 3 sentences, by " in shown
     assert "a.txt" in (tmp_path / "map.svg").read_text()

@@ -64,7 +64,7 @@ def test_a_language_chooses_another_model_of_the_package(
 ) -> None:
     english, german = write(tmp_path / "en.txt", ["A dog."]), write(tmp_path / "de.txt", ["Ein Hund."])
     places = ["--output", str(tmp_path / "v.npy")]
-    assert main(["embed", "--input", str(english), *places]) == 0
+    assert main(["embed", "--language", "en", "--input", str(english), *places]) == 0
     query = ["search", "--index", str(tmp_path / "v.npy"), "--input", str(german), "--output", "-"]
     assert main([*query, "--language", "de"]) == 1
     assert error_of(capsys).endswith("give --model en, or make the matrix again with --model en-de-es-fr")

@@ -64,12 +64,12 @@ def test_each_pair_of_languages_is_filtered_as_what_it_is() -> None:
     class Job:
         model = "all"
 
-        def __init__(self, pair: str) -> None:
-            self.pair = pair
+        def __init__(self, pair: str, corpus: str) -> None:
+            self.pair, self.corpus = pair, corpus
 
     selection = as_json(models.config.definitions["all"].selection)
-    assert models.selection(Job("en-en")) == selection["paraphrase"] != selection["bitext"]
-    assert models.selection(Job("en-fr")) == selection["bitext"]
+    assert models.selection(Job("en-en", "sample_paranmt")) == selection["paraphrase"] != selection["bitext"]
+    assert models.selection(Job("en-fr", "sample_aligned")) == selection["bitext"]
 
 
 def test_a_corpus_of_several_pairs_has_a_file_and_a_name_for_each() -> None:

@@ -87,7 +87,7 @@ KINDS = {
     "file": Kind((0, 1, 2)),
 }
 # Kinds whose corpora are single files, which a configuration can name by their path.
-FILE_KINDS = ("text", *(name for name, kind in KINDS.items() if kind.endings))
+FILE_KINDS = (*(name for name, kind in KINDS.items() if kind.endings), "text")
 # Kinds that contain training pairs; the pipeline itself makes mined pairs, which are in no registry.
 CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mined")
 

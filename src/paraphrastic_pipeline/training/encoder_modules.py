@@ -17,15 +17,13 @@ from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.sentencepiece_models import UNKNOWN
 from paraphrastic.model.unseen import UNSEEN
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.training.pair_dataset import UnitTable
+from paraphrastic_pipeline.training.pair_dataset import WORD_START, UnitTable, vocabulary_of
 from paraphrastic_pipeline.training.sentences import Sentences
 
 log = logging.getLogger(__name__)
 
 # Distance between the seeds of two parts.
 SEEDS = 1_000_003
-# sentencepiece puts this before a word.
-WORD_START = "▁"
 
 
 class _Embeddings(nn.Module):
@@ -250,15 +248,3 @@ def use_word_vectors(
         table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors.vectors[rows[with_vector]])
         anchors[f"parts.{number}.table"] = table.detach().clone()
     return anchors, counts
-
-
-def vocabulary_of(
-    piece: int, processors: Sequence[sentencepiece.SentencePieceProcessor]
-) -> tuple[sentencepiece.SentencePieceProcessor, int]:
-    """The sentencepiece model that a piece of a unit's table is from, and the piece's id there."""
-    for processor in processors:
-        if piece < processor.get_piece_size():
-            return processor, piece
-        piece -= processor.get_piece_size()
-    # The languages have separate tables but share one vocabulary.
-    return processors[0], piece

@@ -3,7 +3,7 @@
 Every number of a file is looked at when it is opened, so that a damaged file is named before training begins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -13,6 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 import numpy.typing as npt
+from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError, on_one_line
@@ -21,6 +22,8 @@ from paraphrastic_pipeline.training.dataset import GROUPS, PAIRS_PER_BLOCK, SIDE
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
+# sentencepiece puts this before a word.
+WORD_START = "▁"
 # The attribute of a table elsewhere that says to which pieces its rows belong.
 OF_ROWS = "rows_sha256"
 
@@ -237,3 +240,15 @@ def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
         return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
     except OSError as error:
         raise InputError(f"{group.file.filename}: cannot be read: {on_one_line(error)}") from None
+
+
+def vocabulary_of(
+    piece: int, processors: Sequence[SentencePieceProcessor]
+) -> tuple[SentencePieceProcessor, int]:
+    """The sentencepiece model that a piece of a unit's table is from, and the piece's id there."""
+    for processor in processors:
+        if piece < processor.get_piece_size():
+            return processor, piece
+        piece -= processor.get_piece_size()
+    # The languages have separate tables but share one vocabulary.
+    return processors[0], piece

@@ -16,8 +16,13 @@ from paraphrastic.model.sentencepiece_models import load_sentencepiece
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
-from paraphrastic_pipeline.training.encoder_modules import WORD_START, vocabulary_of
-from paraphrastic_pipeline.training.pair_dataset import OF_ROWS, PairDataset, UnitTable
+from paraphrastic_pipeline.training.pair_dataset import (
+    OF_ROWS,
+    WORD_START,
+    PairDataset,
+    UnitTable,
+    vocabulary_of,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +116,7 @@ def embed_sample(
                 made = _of_both_sides(block, system, languages, known, str(pairs))
                 with atomic_output(part) as temporary, temporary.open("wb") as file:
                     np.save(file, made)
-            yield [*np.load(part)[:, : wanted - done]]
+            yield [*np.load(part, allow_pickle=False)[:, : wanted - done]]
             done += block.num_rows
             _log.info("%s: %s sentences are embedded", output, f"{2 * min(done, wanted):,}")
             if done >= wanted:
