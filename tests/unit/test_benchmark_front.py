@@ -104,7 +104,7 @@ def test_systems_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert sum(each["source"] == "measured" for each in csv.DictReader(file)) == len(rows)
     assert (tmp_path / "front/front.png").stat().st_size > 10_000
     assert [(each["system"], each["version"]) for each in rows] == [
-        ("P-SP en", ""), ("P-SP en", "int8"), ("P-SP en", "int2"),
+        ("Taught P-SP en", ""), ("Taught P-SP en", "int8"), ("Taught P-SP en", "int2"),
         ("en, in the package", ""), ("en-de-es-fr, in the package", ""),
     ]  # fmt: skip
     own, int8, int2, shipped, _ = rows

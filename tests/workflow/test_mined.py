@@ -126,14 +126,18 @@ def test_the_examples_of_the_documentation_plan(pipeline: Path) -> None:
     plan = planned(pipeline, "--configfile", "config.yaml")
     assert {"translate_corpus", "gather_translations"} <= plan.rules
     # The examples of the other pages that train on what these corpora need.
-    for name, rules in (
-        ("encoders", {"tokenize_pairs", "train_transformer", "choose_transformer"}),
-        ("training", {"embed_teacher", "train_model"}),
+    (pipeline / "data/questions.tsv").write_text("How are you?\tHow do you do?\n")
+    (pipeline / "data/notes.txt").write_text("A note.\n")
+    begins = {"embed_pieces", "embed_sample", "fit_tables", "train_model"}
+    for name, expected in (
+        ("encoders", [{"tokenize_pairs", "train_transformer", "choose_transformer"}]),
+        ("training", [{"embed_teacher", "train_model"}, begins, begins]),
     ):
         page = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
-        (example,) = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
-        (pipeline / "config.yaml").write_text(example)
-        assert rules <= planned(pipeline, "--configfile", "config.yaml").rules
+        examples = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
+        for example, rules in zip(examples, expected, strict=True):
+            (pipeline / "config.yaml").write_text(example)
+            assert rules <= planned(pipeline, "--configfile", "config.yaml").rules
 
 
 TRANSLATED = """
