@@ -4,6 +4,7 @@ Python's own `float` and `int` also read `1_0` as 10, words such as `nan`, and d
 """
 
 import re
+from contextlib import suppress
 
 from paraphrastic.base.errors import shown
 
@@ -56,3 +57,11 @@ def read_count(text: str) -> int:
 def is_count(text: str) -> bool:
     """Whether a text is digits and nothing else."""
     return text.isascii() and text.isdigit()
+
+
+def is_number(text: str) -> bool:
+    """Whether `read_number` reads a text."""
+    with suppress(ValueError):
+        read_number(text)
+        return True
+    return False

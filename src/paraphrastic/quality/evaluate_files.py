@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import Json
 from paraphrastic.base.lines import read_batches
-from paraphrastic.base.numbers import read_number
+from paraphrastic.base.numbers import is_number, read_number
 from paraphrastic.model.embed_files import text_input
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
@@ -129,14 +128,7 @@ def _cells(name: str, number: int, line: str, columns: int) -> tuple[int, list[s
 
 def _has_header(labels: Sequence[str]) -> bool:
     """Whether the first of some labels is the name of their column: a word above numbers."""
-    return len(labels) > 1 and not _is_number(labels[0]) and labels[0][:1].isalpha() and _is_number(labels[1])
-
-
-def _is_number(text: str) -> bool:
-    with suppress(ValueError):
-        read_number(text)
-        return True
-    return False
+    return len(labels) > 1 and not is_number(labels[0]) and labels[0][:1].isalpha() and is_number(labels[1])
 
 
 def _label(name: str, number: int, text: str) -> float:

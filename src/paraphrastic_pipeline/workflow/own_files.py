@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.numbers import read_number
+from paraphrastic.base.numbers import is_number
 from paraphrastic_pipeline.corpus.quoted_tables import csv_separator
 from paraphrastic_pipeline.registry.language_labels import shortest_code
 from paraphrastic_pipeline.settings.local_files import plain_name
@@ -70,11 +70,11 @@ def text_columns(file: str, kind: str, languages: Sequence[str]) -> list[str | i
     header = rows[0]
     width = len(header)
     body = [row for row in rows[1:] if len(row) == width] or [header]
-    numeric = [2 * sum(_is_number(row[column]) for row in body) > len(body) for column in range(width)]
+    numeric = [2 * sum(is_number(row[column]) for row in body) > len(body) for column in range(width)]
     empty = [2 * sum(not row[column].strip() for row in body) > len(body) for column in range(width)]
     texts = [column for column in range(width) if not numeric[column] and not empty[column]]
     named = len({*header}) == width and any(
-        numeric[column] and not _is_number(header[column]) for column in range(width)
+        numeric[column] and not is_number(header[column]) for column in range(width)
     )
     chosen = texts
     if width == 3 and len(texts) == 3:
@@ -95,10 +95,3 @@ def _head(file: str) -> str:
     if len(head) == _HEAD_BYTES:
         head = head[: head.rfind(b"\n") + 1] or head
     return head.decode(errors="replace").lstrip("\ufeff")
-
-
-def _is_number(cell: str) -> bool:
-    with suppress(ValueError):
-        read_number(cell)
-        return True
-    return False
