@@ -68,3 +68,8 @@ def entry_of(entries, wildcard):
         name: value(wildcards) if callable(value) else value
         for name, value in entries.get(getattr(wildcards, wildcard), {}).items()
     }
+
+
+def all_cores(wildcards):
+    """Return the cores of the run, or 1 where a command such as --unlock needs none."""
+    return workflow.resource_settings.cores or 1

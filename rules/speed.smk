@@ -14,7 +14,7 @@ rule measure_speed:
     conda:
         "../envs/evaluate.yaml"
     # All cores of the run, so that no other job disturbs the clock.
-    threads: lambda wildcards: workflow.resource_settings.cores or 1
+    threads: all_cores
     resources:
         **needs("measure_speed"),
     params:

@@ -43,7 +43,7 @@ rule embed_pieces:
         "results/benchmarks/embed_pieces/{model}/{system}.tsv"
     conda:
         "../envs/encode.yaml"
-    threads: workflow.cores
+    threads: all_cores
     resources:
         **needs("embed_pieces"),
     params:
@@ -68,7 +68,7 @@ rule embed_sample:
         "results/benchmarks/embed_sample/{model}/{system}.tsv"
     conda:
         "../envs/encode.yaml"
-    threads: workflow.cores
+    threads: all_cores
     resources:
         **needs("embed_sample"),
     params:
@@ -96,7 +96,7 @@ rule fit_tables:
         "results/benchmarks/fit_tables/{model}/{system}.tsv"
     conda:
         "../envs/train.yaml"
-    threads: workflow.cores
+    threads: all_cores
     resources:
         **needs("fit_tables"),
     params:

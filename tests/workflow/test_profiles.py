@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,19 @@ def test_every_profile_plans_what_one_machine_does(pipeline: Path, profile: str)
     counts = [re.findall(r"^(\w+) +(\d+)$", text, re.M) for text in (run.stdout, here.stdout)]
     assert counts[0] == counts[1]
     assert ("train_model", "8") in counts[0]
+
+
+def test_a_folder_is_unlocked_without_a_number_of_cores(pipeline: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--unlock"],
+        cwd=pipeline,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
 
 
 @pytest.mark.parametrize("profile", ["cluster-generic", "kubernetes"])
