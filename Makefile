@@ -49,7 +49,7 @@ install-all: .venv/installed-all  ## add what exports, tests and benchmarks need
 # Pinned packages with their hashes, for every system and version of Python; UPGRADE=--upgrade takes newer ones.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header $(UPGRADE)
 PIPELINE_EXTRAS = pipeline slurm build
-ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese faiss sentence-transformers model2vec export onnx docs dev
+ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese faiss sentence-transformers model2vec onnx docs dev
 
 .PHONY: lock
 lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a network)

@@ -33,7 +33,6 @@ from paraphrastic.interop.javascript import MODULE, write_javascript
 from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER, WEIGHTS
-from paraphrastic.model.folder import save_model
 from paraphrastic.model.shipped import shipped_models
 
 PIECES = 50_000
@@ -63,7 +62,7 @@ def main() -> None:
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         model = make_model(lines, options.dimension)
-        save_model(model, Path(folder))
+        model.write(Path(folder))
         complete_folder(Path(folder))
         for name, embed in systems(model, folder, options.threads):
             vectors = embed(sentences[:WARM])
@@ -135,7 +134,7 @@ def beside_static(name: str, sentences: Sequence[str], options: argparse.Namespa
     model = cast(AverageEncoder, load_model(name))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        save_model(with_dtype(model, "float32"), folder)
+        with_dtype(model, "float32").write(folder)
         complete_folder(folder)
         static = by_transformer(SentenceTransformer(place, device="cpu"), 2048)
         files = {

@@ -31,7 +31,7 @@ from paraphrastic.interop.compression import with_dtype
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.config_file import kind_of
 from paraphrastic.model.files import CONFIG
-from paraphrastic.model.folder import find_folder, open_folder, save_model
+from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 from paraphrastic_pipeline.evaluation.results import Evaluation
@@ -234,7 +234,7 @@ def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
         return
     for dtype in dtypes:
         with tempfile.TemporaryDirectory() as folder:
-            save_model(with_dtype(model, dtype), Path(folder, "model"))
+            with_dtype(model, dtype).write(Path(folder, "model"))
             yield dtype, str(Path(folder, "model"))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paraphrastic.base.errors import InputError
 
 if TYPE_CHECKING:
+    from paraphrastic.interop.estimator import SentenceVectors as SentenceVectors
     from paraphrastic.model.encoder import SentenceEncoder
     from paraphrastic.neighbours.duplicates import near_duplicates
     from paraphrastic.neighbours.matrix_search import search
@@ -15,6 +16,7 @@ __all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "se
 
 _MODULES = {
     "SentenceEncoder": "model.encoder",
+    "SentenceVectors": "interop.estimator",
     "near_duplicates": "neighbours.duplicates",
     "search": "neighbours.matrix_search",
 }
@@ -47,5 +49,14 @@ def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        try:
+            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        except ModuleNotFoundError as error:
+            if error.name != "sklearn":
+                raise
+            raise ImportError(f"{name} needs scikit-learn: pip install scikit-learn") from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULES})

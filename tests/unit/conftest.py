@@ -17,7 +17,6 @@ from web_server import Server
 from original_code import SENTENCES, Original, train_sentencepiece
 from paraphrastic import load_model
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.folder import save_model
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
 from paraphrastic_pipeline.settings import check
 from paraphrastic_pipeline.workflow import starter
@@ -57,7 +56,7 @@ def changed(model: AverageEncoder, tmp_path: Path) -> Callable[..., Path]:
         made = AverageEncoder(
             np.ascontiguousarray(embeddings), model.known, model.unknown, model.processor, entries
         )
-        save_model(made, tmp_path / name)
+        made.write(tmp_path / name)
         return tmp_path / name
 
     return save

@@ -18,7 +18,6 @@ from paraphrastic.base.threads import in_blocks, in_order
 from paraphrastic.model import encoder, kernels
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
-from paraphrastic.model.folder import save_model
 from paraphrastic.model.pieces import MAX_WORD_BYTES
 
 
@@ -101,7 +100,7 @@ def test_tables_that_do_not_fit(model: AverageEncoder) -> None:
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
 def test_tables_of_all_kinds_are_kept(model: AverageEncoder, tmp_path: Path, kind: type) -> None:
     own = variant(model, kind)
-    save_model(own, tmp_path)
+    own.write(tmp_path)
     loaded = load_model(tmp_path)
     assert loaded.embeddings.dtype == kind
     assert loaded.digest == own.digest

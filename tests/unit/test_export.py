@@ -336,7 +336,7 @@ def test_a_missing_library_is_named(
     assert main(["export", *arguments]) == 1
     assert capsys.readouterr().err == (
         "paraphrastic: error: onnx is not installed; "
-        "run pip install '.[export,onnx]' in the project's folder\n"
+        "run pip install '.[onnx]' in the project's folder\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -24,7 +24,6 @@ from paraphrastic.interop.export import export_model
 from paraphrastic.interop.formats import FORMATS
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.embed_files import embed_file, score_file
-from paraphrastic.model.folder import save_model
 from paraphrastic.neighbours.dedup_files import dedup_file
 from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
 from paraphrastic.neighbours.search_files import Index, SearchOptions, search_files
@@ -247,7 +246,7 @@ def test_vectors_are_those_of_the_plain_texts(tmp_path: Path, model: AverageEnco
     different = [each.text for each in TEXTS if each.like is None]
     assert len(np.unique(model.embed_raw_text(different).round(4), axis=0)) == len(different)
     # The shell reads the same text as Python, and so does a folder.
-    save_model(model, tmp_path / "model")
+    model.write(tmp_path / "model")
     assert_alike(load_model(tmp_path / "model").embed_raw_text(ALL), vectors)
     embed_file(model, write(tmp_path / "texts.txt", ALL), str(tmp_path / "v.npy"))
     assert_alike(np.load(tmp_path / "v.npy"), vectors)

@@ -17,7 +17,7 @@ from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.files import ModelFiles, tensor_name
-from paraphrastic.model.folder import open_folder, save_model
+from paraphrastic.model.folder import open_folder
 from paraphrastic.model.sentencepiece_models import read_model_proto
 
 LANGUAGES = ("en", "de")
@@ -47,7 +47,7 @@ def composite() -> CompositeEncoder:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("models")
     for name, model in (("average", model_of()), ("composite", composite())):
-        save_model(model, base / name)
+        model.write(base / name)
     return {path.name: path for path in base.iterdir()}
 
 

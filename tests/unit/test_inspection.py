@@ -14,7 +14,6 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.folder import save_model
 from paraphrastic_pipeline.report.inspection import (
     Inspected,
     dropped_examples,
@@ -133,7 +132,7 @@ def test_dropped_pairs_by_filter(tmp_path: Path) -> None:
 def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
     for name, model in (("after", inspected.after), ("before", inspected.before)):
         assert isinstance(model, AverageEncoder)
-        save_model(model, tmp_path / name)
+        model.write(tmp_path / name)
     pl.DataFrame({"source": TEXTS, "target": TEXTS[::-1]}).write_parquet(tmp_path / "pairs.parquet")
     (tmp_path / "dropped.tsv").write_text("reason\tsource\ttarget\nlength\ta\tb\n")
     tables = {name: tmp_path / f"{name}.csv" for name in ("neighbours", "pieces", "map", "dropped")}

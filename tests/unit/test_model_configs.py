@@ -20,7 +20,7 @@ from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.config_file import ModelConfig, kind_of, read_config
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import tensor_name
-from paraphrastic.model.folder import choose_folder, open_folder, save_model
+from paraphrastic.model.folder import choose_folder, open_folder
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 
@@ -75,7 +75,7 @@ def transformer_config() -> dict[str, Any]:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("models")
     for name, model in (("average", average()), ("separate", separate())):
-        save_model(model, base / name)
+        model.write(base / name)
     (base / "transformer").mkdir()
     (base / "transformer/config.json").write_text(json.dumps(transformer_config()))
     return {path.name: path for path in base.iterdir()}

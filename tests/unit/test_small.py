@@ -18,7 +18,6 @@ from paraphrastic.interop.compression import (
     with_dtype,
 )
 from paraphrastic.model.average import AverageEncoder, pack, unpack
-from paraphrastic.model.folder import save_model
 
 WORDS = [f"{a}{b}{c}" for a in "bdgkmnprst" for b in "aeiou" for c in ("ck", "ll", "m", "ng", "st")]
 CONFIG = {"model": "en", "lowercase": True, "segmentation": {}, "folding": {}, "unit": "subword"}
@@ -112,7 +111,7 @@ def test_very_few_bits(model: AverageEncoder, tmp_path: Path, dtype: str, least:
     narrow = reduce_model(model, Reduction(dtype=dtype))
     assert agreement(model, narrow) > least
     assert narrow.dtype == dtype
-    save_model(narrow, tmp_path)
+    narrow.write(tmp_path)
     loaded = load_model(tmp_path)
     assert loaded.dtype == dtype
     assert loaded.digest == narrow.digest
@@ -148,7 +147,7 @@ def test_a_pruned_model_cuts_its_corpus_as_before(model: AverageEncoder, tmp_pat
     other = "zzz " + sentences(1, seed=5, words=WORDS[200:])[0]
     assert pruned.processor.unk_id() == model.processor.unk_id()
     assert pruned.processor.decode(pruned.processor.encode(other)).split()[1:] == other.split()[1:]
-    save_model(pruned, tmp_path)
+    pruned.write(tmp_path)
     np.testing.assert_array_equal(load_model(tmp_path).embed_raw_text(corpus), pruned.embed_raw_text(corpus))
     processor = pruned.processor
     ids = range(processor.get_piece_size())

@@ -25,7 +25,7 @@ from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.model.architecture import Architecture, Transformer
 from paraphrastic.model.lstm_pooling import LastState
-from paraphrastic.model.transformer import load_tokenizer, tokenizer_digest
+from paraphrastic.model.transformer_tokens import load_tokenizer, tokenizer_digest
 from paraphrastic_pipeline.report.transformer_parity import compare_folder
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model

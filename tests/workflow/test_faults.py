@@ -60,8 +60,7 @@ def finishes(folder: Path, reference: Path) -> None:
     assert planned(folder, *ARGUMENTS, PAIRS).rules == set()
 
 
-@pytest.mark.parametrize("free", [100_000, 1_000_000, 2_000_000])
-def test_a_disk_that_fills_up(small: Path, undisturbed: Path, tmp_path: Path, free: int) -> None:
+def test_a_disk_that_fills_up(small: Path, undisturbed: Path, tmp_path: Path) -> None:
     """The whole run is on this disk, including Snakemake's own records."""
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -69,7 +68,7 @@ def test_a_disk_that_fills_up(small: Path, undisturbed: Path, tmp_path: Path, fr
     try:
         folder = Path(shutil.copytree(small, disk / "pipeline"))
         status = os.statvfs(disk)
-        (disk / "ballast").write_bytes(bytes(status.f_bavail * status.f_frsize - free))
+        (disk / "ballast").write_bytes(bytes(status.f_bavail * status.f_frsize - 1_000_000))
         fails(folder, "The disk is full")
         assert not differing(folder, undisturbed)
         (disk / "ballast").unlink()

@@ -98,8 +98,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None, options: dict[str, Any]) -> None:
     """Run a command, whose options are added to `options`."""
+    parser = build_parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser.print_help()
+        return
     try:
-        options |= vars(build_parser().parse_args(arguments))
+        options |= vars(parser.parse_args(arguments))
     except SystemExit:
         sys.stdout.flush()
         raise

@@ -14,14 +14,14 @@ from paraphrastic.cli.plugins import plugins
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
-# The extras that install the packages for a format; every export has a card, which needs `export`.
+# The extra that installs the packages for a format, if it needs more than the library has.
 _EXTRAS = {
-    "paraphrastic": "export",
-    "sentence-transformers": "export,sentence-transformers",
-    "model2vec": "export,model2vec",
-    "onnx": "export,onnx",
-    "glove": "export",
-    "javascript": "export",
+    "paraphrastic": None,
+    "sentence-transformers": "sentence-transformers",
+    "model2vec": "model2vec",
+    "onnx": "onnx",
+    "glove": None,
+    "javascript": None,
 }
 
 
@@ -59,7 +59,7 @@ example:
   paraphrastic demo --model en --output demo.html
 
 The model becomes part of the page, with 4 bits for each number unless it has 2 or 4 already. What people type
-stays in their browser. The command needs the packages of pip install '.[export]'.
+stays in their browser.
 """,
     cli.model(chosen=True),
     cli.output("HTML file to write"),
@@ -72,14 +72,12 @@ stays in their browser. The command needs the packages of pip install '.[export]
 )
 def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> None:
     """Write a page that runs a model."""
-    with cli.needing("export"):
-        from paraphrastic.interop.demo import write_demo
+    from paraphrastic.interop.demo import write_demo
     from paraphrastic.model.embed_files import read_sentences
     from paraphrastic.model.folder import choose_folder, open_folder
 
     searched = read_sentences(sentences) if sentences else None
-    with cli.needing("export"):
-        size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=searched, dtype=dtype)
+    size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=searched, dtype=dtype)
     # The page itself may go to standard output.
     cli.note(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
@@ -131,10 +129,9 @@ folder and compare.
 )
 def export(model: str, format: str, output: str, text: str | None, sts: str | None, **options: Any) -> None:
     """Write a model for another library, and print how well it agrees there."""
-    with cli.needing(_EXTRAS[format]):
-        from paraphrastic.interop.export import export_model
-        from paraphrastic.interop.model_card import read_card
     from paraphrastic.interop.compression import Original
+    from paraphrastic.interop.export import export_model
+    from paraphrastic.interop.model_card import read_card
     from paraphrastic.interop.parity import TEXT
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.folder import find_folder, open_folder
@@ -148,7 +145,8 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
         if smaller is not opened and isinstance(opened, AverageEncoder):
             score = stack.enter_context(_scorer(sts)) if sts else None
             original = Original(opened, folder, score)
-        stack.enter_context(cli.needing(_EXTRAS[format]))
+        if extra := _EXTRAS[format]:
+            stack.enter_context(cli.needing(extra))
         exported = export_model(
             smaller,
             format,
@@ -232,8 +230,7 @@ without any known piece, whose vector is zero here.
 )
 def import_checkpoint(output: str, **options: Any) -> None:
     """Write a model folder of a model that the original code trained."""
-    with cli.needing("export"):
-        from paraphrastic.interop.checkpoint_import import import_checkpoint
+    from paraphrastic.interop.checkpoint_import import import_checkpoint
 
-        model = import_checkpoint(output=output, **options)
+    model = import_checkpoint(output=output, **options)
     cli.say(f"{Path(output)}: {model.processor.get_piece_size():,} pieces, {model.dim} dimensions")

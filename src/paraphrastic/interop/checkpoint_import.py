@@ -22,7 +22,6 @@ from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.config_file import NEEDED, check_config
 from paraphrastic.model.encoder import PieceEncoder
 from paraphrastic.model.files import AVERAGE, COMPOSITE, TOKENIZER, tensor_name
-from paraphrastic.model.folder import save_model
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces, load_sentencepiece
 
 
@@ -50,7 +49,7 @@ def import_checkpoint(
         model = open_checkpoint(
             checkpoint, sentencepiece_model, name=name, languages=languages, tokenized=tokenized
         )
-        save_model(model, folder)
+        model.write(folder)
         why_not = ""
         try:
             complete_folder(folder, check=partial(_check_tokenizer, model, folder))

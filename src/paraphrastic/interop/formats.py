@@ -11,12 +11,13 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.javascript import in_node, write_javascript
 from paraphrastic.interop.parity import TOLERANCE, Other
 from paraphrastic.interop.tokenizer import complete_folder, write_tokenizer
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER
-from paraphrastic.model.folder import open_folder, save_model
+from paraphrastic.model.folder import open_folder
 from paraphrastic.model.sentencepiece_models import UnknownPieceProcessor
 
 # Vectors of length 1 may be this far apart if the table is float16, since other libraries then have float16
@@ -37,16 +38,19 @@ UNKNOWN_WORD = "<unk>"
 
 
 def write_folder(model: AverageEncoder, folder: Path) -> None:
-    """Write a folder that sentence-transformers, model2vec and `load_model` load."""
+    """Write a folder that sentence-transformers, model2vec and `load_model` load.
+
+    A table of less than 8 bits becomes float32, since no other library reads it.
+    """
     if model.bits:
-        raise InputError(f"no other library reads tables of {model.dtype}")
-    save_model(model, folder)
+        model = with_dtype(model, "float32")
+    model.write(folder)
     complete_folder(folder)
 
 
 def write_own(model: AverageEncoder, folder: Path) -> None:
     """Write a folder that `load_model` loads and, if they can, the other two libraries."""
-    save_model(model, folder)
+    model.write(folder)
     if not model.bits:
         with suppress(InputError):
             complete_folder(folder)

@@ -1,24 +1,33 @@
 """What all models can do: `load_model(folder)` returns a `SentenceEncoder`, which embeds and scores text."""
 
 import hashlib
-from abc import ABC, abstractmethod
+import shutil
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from operator import contains
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
-from paraphrastic.base.arrays import Float32, Float64
+from paraphrastic.base.arrays import Float32, Float64, unit_rows
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import new_folder
 from paraphrastic.base.lines import HAS_NUL
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.model.architecture import encoder_name
+from paraphrastic.model.files import CARD, MODULES, TOKENIZER, ModelFiles
 from paraphrastic.model.kernels import cosine_rows
 from paraphrastic.model.sentencepiece_models import with_unknown_pieces
+from paraphrastic.model.shipped import folder_of
+from paraphrastic.model.values import Recipe, Value, opener
+
+if TYPE_CHECKING:
+    import torch
 
 # Sentences that are embedded at a time; at 1,024 dimensions, their vectors take 8 MB.
 BLOCK_SENTENCES = 2048
@@ -29,7 +38,7 @@ BLOCK_PAIRS = 1 << 15
 Vectors = npt.NDArray[Any]
 
 
-class SentenceEncoder(ABC):
+class SentenceEncoder(Value):
     """Turns raw sentences into vectors, and pairs of them into cosines.
 
     Args:
@@ -47,10 +56,13 @@ class SentenceEncoder(ABC):
     def dim(self) -> int:
         """Dimension of the sentence vectors."""
 
-    @property
     @abstractmethod
-    def digest(self) -> str:
-        """SHA-256 of everything that determines a sentence's vector."""
+    def write(self, folder: Path) -> None:
+        """Write the files of a model folder, in which other libraries may need more."""
+
+    def __repr__(self) -> str:
+        known = "-".join(self.config.get("languages", ())) or "unknown"
+        return f"<{type(self).__name__} {self.config['model']}: languages {known}, {self.dim} dimensions>"
 
     @property
     def label(self) -> str:
@@ -101,7 +113,8 @@ class SentenceEncoder(ABC):
         """Embed raw sentences: vectors, [n, dim]; an empty sentence has a zero vector.
 
         Args:
-            sentences: raw text, which is prepared as in training.
+            sentences: raw text, which is prepared as in training: a list, or a column of pandas, Polars,
+                Arrow or NumPy.
             language: language of the sentences. A model that keeps its languages apart needs it, and one that
                 was trained on segmented Chinese otherwise guesses which sentences are Chinese.
             threads: CPU threads; None uses all available cores. Vectors do not depend on the number.
@@ -114,10 +127,10 @@ class SentenceEncoder(ABC):
             TypeError: a sentence is not a string.
         """
         if isinstance(sentences, str):
-            raise TypeError("embed_raw_text takes a list of sentences, not one string")
+            raise TypeError("embed_raw_text takes a list of sentences, not one string; encode takes both")
         if np.dtype(dtype) not in (np.float32, np.float16):
             raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
-        sentences = sentences if isinstance(sentences, list | tuple) else list(sentences)
+        sentences = as_list(sentences)
         _check_strings(sentences, "number {}")
         self._check_language(language)
         vectors: Vectors = np.empty((len(sentences), self.dim), dtype)
@@ -178,6 +191,98 @@ class SentenceEncoder(ABC):
             scores += cosines(first, second).tolist()
         return scores
 
+    # Methods under the names that other libraries have for them.
+
+    def encode(
+        self,
+        sentences: str | Iterable[str],
+        batch_size: int = 32,
+        show_progress_bar: bool | None = None,
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        normalize_embeddings: bool = False,
+        *,
+        language: str | None = None,
+    ) -> "npt.NDArray[Any] | torch.Tensor | list[torch.Tensor]":
+        """Embed sentences as sentence-transformers does: vectors, [n, dim], or one vector for one string.
+
+        Args:
+            sentences: raw text; see `embed_raw_text`.
+            batch_size: is not used, since blocks of one size are the fastest for averages.
+            show_progress_bar: is not used, since a million sentences take seconds.
+            convert_to_numpy: return an array; if false, a list of one tensor of torch per sentence.
+            convert_to_tensor: return one tensor of torch instead.
+            normalize_embeddings: scale vectors to length 1.
+            language: see `embed_raw_text`.
+
+        Raises:
+            InputError: tensors are asked for, and torch is not installed; see also `embed_raw_text`.
+        """
+        single = isinstance(sentences, str)
+        vectors = self.embed_raw_text(
+            [sentences] if isinstance(sentences, str) else sentences,
+            language=language,
+            normalize=normalize_embeddings,
+        )
+        if convert_to_tensor or not convert_to_numpy:
+            try:
+                from torch import from_numpy
+            except ImportError:
+                raise InputError("tensors need torch, which is not installed: pip install torch") from None
+            tensors = from_numpy(vectors)
+            if single:
+                return tensors[0]
+            return tensors if convert_to_tensor else list(tensors)
+        return vectors[0] if single else vectors
+
+    def similarity(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Float32:
+        """Cosines of each vector of one matrix with each of another, [n, m]; a single vector is one row."""
+        a, b = (unit_rows(np.atleast_2d(np.asarray(vectors))) for vectors in (first, second))
+        if a.shape[1] != b.shape[1]:
+            raise InputError(f"vectors of {a.shape[1]} and of {b.shape[1]} dimensions cannot be compared")
+        return np.asarray(a @ b.T, np.float32)
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """Dimension of the sentence vectors, as `dim`."""
+        return self.dim
+
+    # The name in newer versions of sentence-transformers.
+    get_embedding_dimension = get_sentence_embedding_dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """Vectors of texts as lists, which LangChain asks for."""
+        rows: list[list[float]] = self.embed_raw_text(texts).tolist()
+        return rows
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of one text as a list, which LangChain asks for."""
+        return self.embed_documents([text])[0]
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a new model folder, which `load_model` and `from_pretrained` open.
+
+        Raises:
+            InputError: the folder cannot be written, or it exists and is not empty.
+        """
+        with new_folder(Path(folder)) as target:
+            self.write(target)
+            # Other libraries read these, and people read the card.
+            for name in (CARD, MODULES, TOKENIZER):
+                if self.origin and (source := folder_of(self.origin) / name).is_file():
+                    shutil.copyfile(source, target / name)
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Self:
+        """Open a model folder, or a model that comes with the package by its name, as `load_model` does.
+
+        Raises:
+            InputError: see `load_model`; or the folder holds a model of another class.
+        """
+        model: SentenceEncoder = opener().open_folder(folder)
+        if not isinstance(model, cls):
+            raise InputError(f"{folder}: holds a model of the class {type(model).__name__}")
+        return model
+
 
 class PieceEncoder(SentenceEncoder):
     """An encoder with tables of sentencepiece's pieces.
@@ -195,6 +300,19 @@ class PieceEncoder(SentenceEncoder):
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """The content of `model.safetensors`, by name."""
 
+    def files(self) -> ModelFiles:
+        """The content of the model's folder."""
+        proto = self.processor.serialized_model_proto()
+        return ModelFiles(self.kind, self.dim, self.tensors(), proto, self.config)
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a model folder, in which other libraries may need more."""
+        self.files().write(folder)
+
+    def whole(self) -> Recipe:
+        """What makes the model again from its content alone."""
+        return opener().open_files, (self.files(),)
+
     @property
     def digest(self) -> str:
         """SHA-256 of everything that determines a sentence's vector."""
@@ -202,6 +320,19 @@ class PieceEncoder(SentenceEncoder):
         for _, array in sorted(self.tensors().items()):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def as_list(sentences: Iterable[str]) -> Sequence[str]:
+    """Sentences as a list, which tables and arrays make of their columns faster than a loop does."""
+    if isinstance(sentences, list | tuple):
+        return sentences
+    if len(shape := getattr(sentences, "shape", (0,))) != 1:
+        raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
+    for method in ("to_pylist", "to_list", "tolist"):
+        if listed := getattr(sentences, method, None):
+            values: list[str] = listed()
+            return values
+    return list(sentences)
 
 
 def _check_strings(sentences: Sequence[Any], place: str) -> None:

@@ -1,4 +1,4 @@
-"""Save a model to a folder, and open it from one."""
+"""Open a model from its folder."""
 
 import os
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from paraphrastic.base.files import sha256
 from paraphrastic.base.hub_names import PREFIX
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.config_file import NEEDED, kind_of, read_config
-from paraphrastic.model.encoder import PieceEncoder, SentenceEncoder
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import (
     AVERAGE,
     CONFIG,
@@ -26,17 +26,11 @@ from paraphrastic.model.files import (
     require_numbers,
 )
 from paraphrastic.model.sentencepiece_models import open_processor
-from paraphrastic.model.shipped import shipped_models
+from paraphrastic.model.shipped import origin_of, shipped_models
 
 # Types that a model's tensors can have, by their names in safetensors' files. The library for numpy cannot
 # read all others.
 _DTYPES = ("F32", "F16", "I8", "U8", "BOOL")
-
-
-def save_model(model: PieceEncoder, folder: Path) -> None:
-    """Write a model's folder; see `ModelFiles`."""
-    proto = model.processor.serialized_model_proto()
-    ModelFiles(model.kind, model.dim, model.tensors(), proto, model.config).write(folder)
 
 
 def open_files(files: ModelFiles) -> SentenceEncoder:
@@ -116,6 +110,13 @@ def open_folder(path: str | Path) -> SentenceEncoder:
             model.
     """
     folder = find_folder(path)
+    model = _open(folder, path)
+    model.origin = origin_of(folder)
+    return model
+
+
+def _open(folder: Path, path: str | Path) -> SentenceEncoder:
+    """Open the model in a folder that was found for a path."""
     if folder.is_file():
         raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
     if not folder.exists():

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Float64, Int64
+from paraphrastic.base.arrays import Int64, unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic.base.limits import Count, Name
@@ -153,14 +153,6 @@ def require_replaceable(path: Path) -> None:
 def sampled_rows(rows: int) -> Int64:
     """The rows that identify a matrix, spread evenly."""
     return np.linspace(0, max(0, rows - 1), min(_ROWS, rows)).astype(np.int64)
-
-
-def unit_rows(vectors: npt.ArrayLike) -> Float64:
-    """Rows of length 1, [n, dim]; zero stays zero."""
-    values = np.asarray(vectors, np.float64)
-    with np.errstate(all="ignore"):
-        values = values / np.maximum(np.abs(values).max(axis=1, keepdims=True, initial=0), 1e-300)
-        return np.asarray(values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-300))
 
 
 def _numbers(sample: npt.NDArray[Any]) -> npt.NDArray[np.float16]:

@@ -62,16 +62,12 @@ def read_model_proto(content: bytes) -> ModelProto:
     """Read a model from its bytes, such as a file's or `processor.serialized_model_proto()`.
 
     Raises:
-        InputError: the bytes are not those of a sentencepiece model, or protobuf is not installed.
+        InputError: the bytes are not those of a sentencepiece model.
     """
-    try:
-        # Imported late, because models in use are read without protobuf.
-        from google.protobuf.message import DecodeError
-        from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
-    except ImportError as error:
-        raise InputError(
-            f"sentencepiece models are read with protobuf: pip install protobuf ({error})"
-        ) from None
+    # Imported late, because models in use are read without protobuf.
+    from google.protobuf.message import DecodeError
+    from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
+
     model = ModelProto()
     try:
         model.ParseFromString(content)
@@ -103,8 +99,8 @@ def add_unknown_pieces(
         vocabulary: spellings, each once.
 
     Raises:
-        InputError: the vocabulary cannot come from the model, the model would cut text differently with it,
-            or protobuf is not installed.
+        InputError: the vocabulary cannot come from the model, or the model would cut text differently with
+            it.
     """
     unknown = processor.unk_id()
     ids = processor.piece_to_id(list(vocabulary))

@@ -6,7 +6,6 @@ those of Hugging Face, whose libraries keep entries that they do not know.
 """
 
 import hashlib
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,18 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paraphrastic.base.arrays import Bool, Int32, Int64
+from paraphrastic.base.arrays import Int64
 from paraphrastic.base.errors import InputError, on_one_line, shown
 from paraphrastic.base.files import atomic_output, is_plain_path, read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
-from paraphrastic.base.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.model.architecture import Transformer
 from paraphrastic.model.encoder import SentenceEncoder, Vectors
 from paraphrastic.model.files import CARD, CONFIG, MODULES, TOKENIZER, TRANSFORMER, WEIGHTS
 from paraphrastic.model.hub import load_from_hub, not_installed
+from paraphrastic.model.transformer_tokens import (
+    Tokens,
+    cut_into_tokens,
+    load_config,
+    padded,
+    prepare_tokenizer,
+    tokenizer_digest,
+)
+from paraphrastic.model.values import Recipe, opener
 
 if TYPE_CHECKING:
-    import torch
     from sentence_transformers import SentenceTransformer
 
 # Files of such a folder besides those of other models; the modules after the Transformer are in `POOLING`.
@@ -37,18 +43,6 @@ POOLING = "pooling"
 TRANSFORMER_FILES = (WEIGHTS, CONFIG, MODULES, TOKENIZER, TOKENIZER_CONFIG, *DESCRIPTIONS)
 # A batch has at most so many sentences, and so many tokens with its padding.
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 8192
-# A tokenizer without a limit has a larger number of tokens as its limit.
-NO_LIMIT = 1 << 30
-# Transformers that count positions from the id of their padding.
-_LATE_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "longformer",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-}
 
 
 def load_modules(
@@ -89,7 +83,7 @@ def load_modules(
             config_kwargs={"local_files_only": offline, **probabilities},
         ),
     )
-    _prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer, lowercase)
+    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer, lowercase)
     width, modules = layers.get_embedding_dimension(), [layers]
     mode = {"mean": "mean", "cls": "cls", "lstm_last": "lasttoken"}[transformer.pooling]
     if transformer.lstm_size is not None:
@@ -103,127 +97,9 @@ def load_modules(
 
 def _dropout_of(place: str, dropout: float) -> dict[str, float]:
     """The entries of a Transformer's configuration that are probabilities of dropout, with this value."""
-    config = _load_config(place)
+    config = load_config(place)
     names = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
     return {name: dropout for name in names if hasattr(config, name)}
-
-
-def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
-    """Load a Transformer's tokenizer, which cuts sentences off after the tokens that the Transformer reads.
-
-    The tokenizer cleans sentences and, if they are lower-cased, does that, so that it does both in other
-    libraries, too.
-
-    Raises:
-        InputError: as `load_modules`.
-    """
-    try:
-        from transformers import AutoTokenizer
-    except ImportError:
-        raise not_installed(transformer.place, "neural", is_place=True) from None
-    tokenizer = load_from_hub(
-        transformer.place,
-        "transformers",
-        lambda place, offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
-    )
-    _prepare_tokenizer(tokenizer, _load_config(transformer.place), transformer, lowercase)
-    return tokenizer
-
-
-def tokenizer_digest(tokenizer: Any) -> str:
-    """SHA-256 of everything that determines how a tokenizer cuts sentences."""
-    content = json.loads(tokenizer.backend_tokenizer.to_str())
-    # These are left by the last call. What counts is the limit.
-    content |= {"truncation": None, "padding": None, "limit": tokenizer.model_max_length}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _load_config(place: str) -> Any:
-    from transformers import AutoConfig
-
-    return load_from_hub(
-        place,
-        "transformers",
-        lambda place, offline: AutoConfig.from_pretrained(place, local_files_only=offline),
-    )
-
-
-def _prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lowercase: bool) -> None:
-    from tokenizers import Regex, normalizers
-
-    place, asked = transformer.place, transformer.max_tokens
-    if not tokenizer.is_fast or tokenizer.pad_token_id is None:
-        lacks = "token for padding" if tokenizer.is_fast else "fast tokenizer (tokenizer.json)"
-        raise InputError(f"{place}: has no {lacks}")
-    limits = []
-    # Tokenizers without a limit have a number that no sentence reaches.
-    if tokenizer.model_max_length < NO_LIMIT:
-        limits.append(int(tokenizer.model_max_length))
-    if positions := getattr(config, "max_position_embeddings", None):
-        first = config.pad_token_id + 1 if config.model_type in _LATE_POSITIONS else 0
-        limits.append(positions - first)
-    limit = min(limits, default=None)
-    if asked and limit and asked > limit:
-        raise InputError(f"{place}: can read {limit:,} tokens, but encoder.max_tokens is {asked:,}")
-    tokenizer.model_max_length = asked or limit or tokenizer.model_max_length
-    steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
-    if lowercase:
-        steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]
-    if (normalizer := tokenizer.backend_tokenizer.normalizer) is not None:
-        steps.append(normalizer)
-    tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
-    # The last state is that of the last token, wherever the Transformer was used to have its padding.
-    tokenizer.padding_side = "right"
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Sentences cut into a Transformer's tokens: those of sentence i are `ids[ends[i]:ends[i + 1]]`.
-
-    Attributes:
-        ids: int32 [tokens], with the tokens that mark a sentence's beginning and end.
-        ends: int64 [n + 1].
-        has_text: false for sentences with no token of their own. [n]
-    """
-
-    ids: Int32
-    ends: Int64
-    has_text: Bool
-
-    def lists(self) -> list[list[int]]:
-        """The tokens of each sentence."""
-        return [ids.tolist() for ids in np.split(self.ids, self.ends[1:-1])]
-
-
-def cut_into_tokens(tokenizer: Any, texts: Sequence[str]) -> Tokens:
-    """Cut sentences into tokens; those after the tokenizer's limit are cut off."""
-    if not texts:
-        return Tokens(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.bool_))
-    encoded = tokenizer(
-        list(texts), truncation=tokenizer.model_max_length < NO_LIMIT, return_special_tokens_mask=True
-    )
-    lengths = np.fromiter(map(len, encoded["input_ids"]), np.int64, len(texts))
-    ids = np.fromiter(
-        (token for sentence in encoded["input_ids"] for token in sentence), np.int32, lengths.sum()
-    )
-    special = np.array([all(mask) for mask in encoded["special_tokens_mask"]], np.bool_)
-    return Tokens(ids, np.concatenate(([0], np.cumsum(lengths))), ~special)
-
-
-def padded(ids: Int32, ends: Int64, rows: Int64, padding: int) -> "dict[str, torch.Tensor]":
-    """The tokens of sentences `rows` as a Transformer takes them: its inputs and their mask, [n, tokens].
-
-    A sentence without any token has one of padding, because some Transformers cannot read nothing.
-    """
-    import torch
-
-    lengths = np.diff(ends)[rows]
-    width = max(1, int(lengths.max(initial=0)))
-    inputs = np.full((len(rows), width), padding, np.int64)
-    mask = np.arange(width) < np.maximum(lengths, 1)[:, None]
-    places = np.arange(width) < lengths[:, None]
-    inputs[places] = np.concatenate([ids[ends[row] : ends[row + 1]] for row in rows])
-    return {"input_ids": torch.from_numpy(inputs), "attention_mask": torch.from_numpy(mask.astype(np.int64))}
 
 
 class TransformerEncoder(SentenceEncoder):
@@ -244,6 +120,19 @@ class TransformerEncoder(SentenceEncoder):
     def to(self, device: str) -> None:
         """Embed on another device from now on, `cpu` or `cuda`."""
         self.modules.to(device)
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a model folder, which sentence-transformers loads as well."""
+        TransformerFiles(self.modules, self.config).write(folder)
+
+    def whole(self) -> Recipe:
+        """What makes the model again from its content alone: the files of its folder."""
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            self.write(folder)
+            paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+            contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        return _open_contents, (contents,)
 
     @property
     def dim(self) -> int:
@@ -382,3 +271,15 @@ def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEnco
         # The libraries raise errors of many kinds, some of them plain `Exception`s.
         raise InputError(f"cannot be read: {on_one_line(error) or type(error).__name__}") from error
     return TransformerEncoder(modules, config)
+
+
+def _open_contents(contents: Mapping[str, bytes]) -> SentenceEncoder:
+    """Open the Transformer whose folder has these files."""
+    with tempfile.TemporaryDirectory() as temporary:
+        for name, content in contents.items():
+            path = Path(temporary, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        model: SentenceEncoder = opener().open_folder(temporary)
+    model.origin = None
+    return model

@@ -1,6 +1,6 @@
 """Near duplicates in meaning: vectors that are near an earlier one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,12 @@ import numpy.typing as npt
 from paraphrastic.base.arrays import Bool, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.neighbours.bounds import Bound, bound_for_threshold
 from paraphrastic.neighbours.kernels import NOTHING, Entries, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
-from paraphrastic.neighbours.vectors import require_finite, single, two_axes
+from paraphrastic.neighbours.vectors import require_finite, single, two_axes, vectors_of
 
 # Vectors per block, whose kept vectors are compared with all later ones, and vectors compared at once.
 BLOCK, PART = 8192, 512
@@ -52,9 +53,11 @@ class _Rows:
 
 
 def near_duplicates(
-    vectors: npt.ArrayLike | Entries,
+    vectors: npt.ArrayLike | Entries | Iterable[str],
     threshold: float,
     *,
+    model: SentenceEncoder | None = None,
+    language: str | None = None,
     threads: int | None = None,
     bound: Bound | None = None,
     progress: Callable[[float], None] | None = None,
@@ -66,18 +69,21 @@ def near_duplicates(
     once they are left out. A zero vector is never a duplicate.
 
     Args:
-        vectors: floating-point numbers, [n, dim], or int16 as returned by `direction_entries`.
+        vectors: floating-point numbers, [n, dim], or int16 as returned by `direction_entries`; with `model`,
+            also sentences.
         threshold: above 0; a cosine that is lower only by rounding reaches it.
+        model: embeds sentences.
+        language: their language; see `SentenceEncoder.embed_raw_text`.
         threads: number of threads; None uses all cores. It does not change the result.
         bound: rules out pairs; it does not change the result. If None, a sample decides which one is fast.
         progress: is called now and then with the share of the work that is done.
 
     Raises:
-        InputError: a vector is not finite, or the threshold is not above 0.
+        InputError: a vector is not finite, sentences come without a model, or the threshold is not above 0.
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
-    values = np.asarray(vectors)
+    values = np.asarray(vectors_of(vectors, model, language, "vectors"))
     x: Entries = values if values.dtype == np.int16 else single(two_axes(values, "vectors"))
     duplicates = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
 

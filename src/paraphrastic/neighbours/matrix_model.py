@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paraphrastic.base.arrays import unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.matrix_description import (
@@ -13,7 +14,6 @@ from paraphrastic.model.matrix_description import (
     description_path,
     read_description,
     sampled_rows,
-    unit_rows,
 )
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.vectors import Matrix

@@ -1,6 +1,6 @@
 """Search for the nearest rows of a matrix, which is read in blocks and may be larger than memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 
@@ -10,10 +10,11 @@ import numpy.typing as npt
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.neighbours.bounds import whole_bound
 from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
-from paraphrastic.neighbours.vectors import Matrix, single, two_axes
+from paraphrastic.neighbours.vectors import Matrix, single, two_axes, vectors_of
 
 # Numbers per block of the matrix. Two blocks are in memory: while one is searched, the next one is read.
 BLOCK_NUMBERS = 1 << 22
@@ -22,10 +23,12 @@ QUERY_NUMBERS = 1 << 28
 
 
 def search(
-    vectors: npt.ArrayLike | Matrix,
-    queries: npt.ArrayLike,
+    vectors: npt.ArrayLike | Matrix | Iterable[str],
+    queries: npt.ArrayLike | str | Iterable[str],
     k: int = 10,
     *,
+    model: SentenceEncoder | None = None,
+    language: str | None = None,
     min_score: float | None = None,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
@@ -39,9 +42,11 @@ def search(
 
     Args:
         vectors: the rows, floating-point numbers [n, dim]; an array may be mapped into memory (`np.load(…,
-            mmap_mode="r")`), since it is read in blocks.
-        queries: floating-point numbers [q, dim].
+            mmap_mode="r")`), since it is read in blocks. With `model`, they can also be sentences.
+        queries: floating-point numbers [q, dim]; with `model`, also sentences, or one of them.
         k: number of rows to find per query.
+        model: embeds what is text.
+        language: the language of the text; see `SentenceEncoder.embed_raw_text`.
         min_score: rows with a lower cosine are not found.
         threads: number of threads; None uses all cores. It does not change the result.
         progress: is called now and then with the share of the work that is done.
@@ -51,12 +56,14 @@ def search(
         found, the last indices are -1 and their cosines are minus infinity.
 
     Raises:
-        InputError: the dimensions differ, `k` is below 1, or a row or a query is not finite.
+        InputError: the dimensions differ, text comes without a model, `k` is below 1, or a row or a query is
+            not finite.
     """
-    matrix = vectors if isinstance(vectors, Matrix) else two_axes(vectors, "vectors")
+    rows_of = vectors_of(vectors, model, language, "vectors")
+    matrix = rows_of if isinstance(rows_of, Matrix) else two_axes(rows_of, "vectors")
     name = matrix.name if isinstance(matrix, Matrix) else "vectors"
     rows, dim = matrix.shape
-    queries = single(two_axes(queries, "queries"))
+    queries = single(two_axes(vectors_of(queries, model, language, "queries"), "queries"))
     if dim != queries.shape[1]:
         raise InputError(f"{name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
     if k < 1:

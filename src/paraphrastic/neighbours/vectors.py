@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
+from paraphrastic.model.encoder import SentenceEncoder, as_list
 from paraphrastic.neighbours.kernels import Entries
 
 _LARGEST = 32767
@@ -31,6 +32,22 @@ def direction_entries(vectors: Float32, *, in_16_bits: bool = False) -> Entries:
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     scaled = vectors / np.where(largest > 0, largest, 1)
     return np.rint(scaled * np.float32(_LARGEST)).astype(np.int16) if in_16_bits else scaled
+
+
+def vectors_of(values: Any, model: SentenceEncoder | None, language: str | None, name: str) -> Any:
+    """The vectors of texts, [n, dim], if a model is given; otherwise the values themselves.
+
+    Raises:
+        InputError: the values are text, and no model is given.
+    """
+    if isinstance(values, Matrix) or len(getattr(values, "shape", (0,))) != 1:
+        return values
+    texts = [values] if isinstance(values, str) else as_list(values)
+    if not isinstance(texts[0], str) if texts else model is None:
+        return values
+    if model is None:
+        raise InputError(f"{name}: are text; name the model that embeds them: model=load_model()")
+    return model.embed_raw_text(texts, language=language)
 
 
 def single(values: npt.NDArray[Any]) -> Float32:

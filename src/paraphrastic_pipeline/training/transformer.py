@@ -12,14 +12,8 @@ from torch import Tensor, nn
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import TOKENS, Transformer
-from paraphrastic.model.transformer import (
-    TransformerFiles,
-    cut_into_tokens,
-    load_modules,
-    load_tokenizer,
-    padded,
-    tokenizer_digest,
-)
+from paraphrastic.model.transformer import TransformerFiles, load_modules
+from paraphrastic.model.transformer_tokens import cut_into_tokens, load_tokenizer, padded, tokenizer_digest
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs

@@ -1,0 +1,143 @@
+"""Test the methods that have the names of other libraries."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+import paraphrastic
+from paraphrastic import InputError, SentenceEncoder, load_model, near_duplicates, search
+from paraphrastic.interop.formats import write_folder
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.composite import CompositeEncoder
+
+SENTENCES = ["a dog barks", "it rains in Paris", "the dog is barking", ""]
+
+
+@pytest.fixture(scope="module")
+def en() -> SentenceEncoder:
+    return load_model("en")
+
+
+@pytest.fixture
+def complete(model: AverageEncoder, tmp_path: Path) -> Path:
+    """A folder of the model with the files that other libraries need."""
+    folder = tmp_path / "complete"
+    folder.mkdir()
+    write_folder(model, folder)
+    (folder / "README.md").write_text("The card.")
+    return folder
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_encode_takes_what_sentence_transformers_takes(
+    normalize: bool, model: AverageEncoder, complete: Path
+) -> None:
+    theirs = SentenceTransformer(str(complete), device="cpu")
+    options = {"batch_size": 2, "show_progress_bar": False, "normalize_embeddings": normalize}
+    for sentences in (SENTENCES[:3], SENTENCES[0]):
+        for form in ({}, {"convert_to_tensor": True}, {"convert_to_numpy": False}):
+            ours, other = (library.encode(sentences, **options, **form) for library in (model, theirs))
+            assert type(ours) is type(other)
+            for vector, expected in zip(ours, other, strict=True):
+                np.testing.assert_allclose(np.asarray(vector), np.asarray(expected), atol=1e-6)
+    assert model.get_sentence_embedding_dimension() == model.dim == theirs.get_embedding_dimension()
+    assert model.get_embedding_dimension() == model.dim
+    a, b = model.encode(SENTENCES[:3]), model.encode(SENTENCES[0])
+    np.testing.assert_allclose(model.similarity(a, b), theirs.similarity(a, b), atol=1e-6)
+
+
+def test_similarity_of_an_empty_sentence_is_zero(en: SentenceEncoder) -> None:
+    vectors = en.encode(SENTENCES)
+    assert isinstance(vectors, np.ndarray)
+    similarities = en.similarity(vectors, vectors)
+    np.testing.assert_allclose(similarities.diagonal(), [1, 1, 1, 0], atol=1e-6)
+    assert not similarities[3].any()
+    with pytest.raises(InputError, match="300 and of 2 dimensions"):
+        en.similarity(vectors, [[1.0, 2.0]])
+
+
+def test_langchain_gets_lists(en: SentenceEncoder) -> None:
+    documents = en.embed_documents(SENTENCES)
+    assert type(documents) is list
+    assert type(documents[0][0]) is float
+    assert documents == en.embed_raw_text(SENTENCES).tolist()
+    assert en.embed_query(SENTENCES[0]) == documents[0]
+
+
+def test_a_saved_model_is_complete(complete: Path, tmp_path: Path) -> None:
+    model = load_model(complete)
+    model.save_pretrained(tmp_path / "saved")
+    names = {path.name for path in complete.iterdir()}
+    assert {path.name for path in (tmp_path / "saved").iterdir()} == names
+    assert {"README.md", "modules.json", "tokenizer.json"} < names
+    again = SentenceEncoder.from_pretrained(tmp_path / "saved")
+    np.testing.assert_array_equal(again.embed_raw_text(SENTENCES), model.embed_raw_text(SENTENCES))
+    with pytest.raises(InputError, match="saved: already exists"):
+        model.save_pretrained(tmp_path / "saved")
+    with pytest.raises(InputError, match="of the class AverageEncoder"):
+        CompositeEncoder.from_pretrained(tmp_path / "saved")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(SENTENCES),
+        pd.Series(SENTENCES, dtype="category"),
+        pl.Series(SENTENCES),
+        pa.array(SENTENCES),
+        pa.chunked_array([SENTENCES[:1], SENTENCES[1:]]),
+        np.array(SENTENCES),
+        np.array(SENTENCES, object),
+        dict.fromkeys(SENTENCES),
+    ],
+    ids=lambda column: f"{type(column).__module__.split('.')[0]}-{getattr(column, 'dtype', '')}",
+)
+def test_columns_and_arrays_are_lists_of_sentences(column: Any, en: SentenceEncoder) -> None:
+    np.testing.assert_array_equal(en.embed_raw_text(column), en.embed_raw_text(SENTENCES))
+    assert search(column, "dog barking", 1, model=en).indices.tolist() == [[0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (pd.DataFrame({"text": SENTENCES}), r"not a table of the shape \(4, 1\)"),
+        (pl.DataFrame({"text": SENTENCES}), r"not a table of the shape \(4, 1\)"),
+        (np.array([SENTENCES]), r"not a table of the shape \(1, 4\)"),
+        (pd.Series([*SENTENCES, None]), r"a sentence is nan \(number 4\)"),
+        (pa.array([*SENTENCES, None]), r"a sentence is None \(number 4\)"),
+    ],
+)
+def test_what_is_no_column_of_text_is_refused(given: Any, why: str, en: SentenceEncoder) -> None:
+    with pytest.raises(TypeError, match=why):
+        en.embed_raw_text(given)
+
+
+def test_text_is_searched_where_a_model_is_given(en: SentenceEncoder) -> None:
+    by_text = search(SENTENCES, ["dog barking", "rain"], 2, model=en)
+    by_vector = search(en.embed_raw_text(SENTENCES), en.embed_raw_text(["dog barking", "rain"]), 2)
+    np.testing.assert_array_equal(by_text.indices, by_vector.indices)
+    assert near_duplicates(SENTENCES, 0.8, model=en).kept.tolist() == [0, 1, 3]
+    assert search([], "dog", model=en).indices.shape == (1, 0)
+    for unknown in (lambda: search(SENTENCES, "dog"), lambda: near_duplicates(SENTENCES, 0.8)):
+        with pytest.raises(InputError, match="vectors: are text; name the model"):
+            unknown()
+
+
+def test_tensors_without_torch_are_one_line(en: SentenceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(InputError, match="tensors need torch"):
+        en.encode("a dog", convert_to_tensor=True)
+    assert isinstance(torch.zeros(1), torch.Tensor)
+
+
+def test_dir_shows_what_there_is() -> None:
+    for name in dir(paraphrastic):
+        assert getattr(paraphrastic, name).__name__ == name
+    assert "SentenceVectors" in dir(paraphrastic)
