@@ -44,7 +44,8 @@ NEEDS = {
     ),
     "embed with a name of no model": (
         ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"],
-        "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr",
+        "nope: is not a folder, and a model of the Hugging Face Hub needs sentence-transformers, which is "
+        r"not installed; run pip install '\.\[sentence-transformers\]' in the project's folder",
     ),
 }
 # Commands of the pipeline, which the wheel does not have.

@@ -335,8 +335,7 @@ def test_a_missing_library_is_named(
     arguments = ["--model", str(folder), "--format", "onnx", "--output", str(tmp_path / "out")]
     assert main(["export", *arguments]) == 1
     assert capsys.readouterr().err == (
-        "paraphrastic: error: onnx is not installed; "
-        "run pip install '.[onnx]' in the project's folder\n"
+        "paraphrastic: error: onnx is not installed; run pip install '.[onnx]' in the project's folder\n"
     )
     assert list(tmp_path.iterdir()) == []
 

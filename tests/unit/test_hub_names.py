@@ -145,11 +145,3 @@ def test_every_command_names_the_folder_that_is_not_there(
         assert "folder" in line
         assert line.endswith("models that come with the package: en, en-de-es-fr")
     assert asked == []
-
-
-def test_commands_for_models_of_ours_do_not_take_others(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["embed", "--model", "hf://owner/name", "--input", "file.txt", "--output", "x.npy"]) == 1
-    message = "hf://owner/name: a model of paraphrastic is needed, not one of the Hugging Face Hub; models"
-    assert message in capsys.readouterr().err

@@ -219,7 +219,7 @@ def test_a_failure_leaves_the_old_pair(
     before = {path: path.read_bytes() for path in (index, Path(f"{index}.json"))}
     other, bad = changed("other", model="other"), tmp_path / "bad.txt"
     bad.write_bytes(b"good\nb\xff\n")
-    assert embed(other, bad, index) == 1
+    assert embed(other, bad, index, "--strict") == 1
     assert {path: path.read_bytes() for path in before} == before
 
 

@@ -4,7 +4,7 @@ import codecs
 import io
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -102,25 +102,30 @@ def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
         yield from _decode_bounded(_without_returns(data))
 
 
-def read_batches(stream: BinaryIO, label: str, size: int) -> Iterator[list[str]]:
+def read_batches(
+    stream: BinaryIO, label: str, size: int, on_fault: Callable[[int, str], None] | None = None
+) -> Iterator[list[str]]:
     """Batches of lines as `read_lines` has them, but of any length.
 
     Args:
         stream: the text.
         label: its name in error messages.
         size: number of lines in a batch, at most.
+        on_fault: is told the number of a line that is no text, and why; the line is empty in its batch.
 
     Raises:
-        InputError: a line is not UTF-8 or has a NUL character (the message has its number), or the byte order
-            mark is of another encoding.
+        InputError: a line is not UTF-8 or has a NUL character (the message has its number), and there is no
+            `on_fault`; or the byte order mark is of another encoding.
     """
     number = 1
     for data in _whole_lines(stream, label):
         lines = []
         for place, line in enumerate(_decode(_without_returns(data)), start=number):
             if isinstance(line, Undecodable):
-                raise InputError(f"{label}:{place}: {line.cause}")
-            lines.append(line)
+                if on_fault is None:
+                    raise InputError(f"{label}:{place}: {line.cause}")
+                on_fault(place, line.cause)
+            lines.append("" if isinstance(line, Undecodable) else line)
         for start in range(0, len(lines), size):
             yield lines[start : start + size]
         number += len(lines)

@@ -14,6 +14,9 @@ from paraphrastic.base.errors import InputError, on_one_line, spelled_out
 from paraphrastic.base.numbers import is_count, read_count, read_number
 from paraphrastic.base.threads import available_cores
 
+# Rows that cannot be read are named up to this number.
+_SHOWN_FAULTS = 10
+
 # An argument adds itself to a parser. A command adds itself to the others, and returns its name and help.
 Argument = Callable[[argparse.ArgumentParser], object]
 Command = Callable[[Any], tuple[str, str]]
@@ -92,6 +95,18 @@ def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> A
     """A file that is read line by line."""
     help = f"{holds}, plain or compressed with gzip, bzip2 or Zstandard; - for standard input"
     return file(name, help, dest=dest, required=True)
+
+
+def rows() -> Argument:
+    """`--input` of lines or of a table."""
+    return file(
+        "--input",
+        "text, one sentence or pair per line, or a table by the ending of its name: .csv, .tsv, .jsonl or "
+        ".parquet; all but the last may be compressed with gzip, bzip2 or Zstandard; - for text on standard "
+        "input",
+        dest="source",
+        required=True,
+    )
 
 
 def output(help: str, metavar: str = "FILE") -> Argument:
@@ -212,6 +227,7 @@ CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakem
 CONFIG_VALUES = several(
     "--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2")
 )
+STRICT = flag("--strict", "stop at a row that cannot be read")
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 
 
@@ -224,6 +240,22 @@ def note(message: str) -> None:
     """Show a line that the user should read, on standard error."""
     over_progress = "\r\033[K" if sys.stderr.isatty() else ""
     print(f"{over_progress}paraphrastic: {on_one_line(message)}", file=sys.stderr)
+
+
+@contextmanager
+def faults() -> Iterator[Callable[[str, str], None]]:
+    """Yield a function that notes the first rows that cannot be read, and their number at the end."""
+    count = 0
+
+    def on_fault(place: str, cause: str) -> None:
+        nonlocal count
+        count += 1
+        if count <= _SHOWN_FAULTS:
+            note(f"{place}: {cause}")
+
+    yield on_fault
+    if count > _SHOWN_FAULTS:
+        note(f"rows that cannot be read: {count}")
 
 
 @contextmanager

@@ -72,8 +72,8 @@ stays in their browser.
 )
 def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> None:
     """Write a page that runs a model."""
+    from paraphrastic.base.text_files import read_sentences
     from paraphrastic.interop.demo import write_demo
-    from paraphrastic.model.embed_files import read_sentences
     from paraphrastic.model.folder import choose_folder, open_folder
 
     searched = read_sentences(sentences) if sentences else None
@@ -171,9 +171,9 @@ def _smaller(
     model: "SentenceEncoder", folder: str, *, corpus: str | None, **options: Any
 ) -> "SentenceEncoder":
     """Return the model, or a smaller version if one is asked for."""
+    from paraphrastic.base.text_files import read_sentences
     from paraphrastic.interop.compression import Reduction, reduce_model
     from paraphrastic.model.average import AverageEncoder
-    from paraphrastic.model.embed_files import read_sentences
 
     reduction = Reduction(**options)
     if not (reduction.dimension or reduction.prune or reduction.dtype):

@@ -57,7 +57,7 @@ def evaluate(
 
     from paraphrastic.base.errors import InputError
     from paraphrastic.base.files import json_text
-    from paraphrastic.model.embed_files import text_output
+    from paraphrastic.base.text_files import text_output
     from paraphrastic.model.folder import choose_folder
     from paraphrastic.quality.evaluate_files import about, described, evaluate_pairs, open_place, read_pairs
     from paraphrastic.systems.open import open_system

@@ -11,33 +11,62 @@ if TYPE_CHECKING:
 
 @cli.command(
     "turn sentences into vectors",
-    "Turn the sentences of a text file, one per line, into vectors.",
+    "Turn the sentences of a text file, one per line, or of a column of a table into vectors.",
     """\
 example:
-  paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
-      --output vectors.npy
+  paraphrastic embed --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng --output vectors.npy
+  printf 'number,text\\n7,A dog runs.\\n' >texts.csv
+  paraphrastic embed --model en --input texts.csv --column text --id number --output vectors.parquet
 
 In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
-The file vectors.npy.json beside it says which model made it.
+The file vectors.npy.json beside it says which model made it. A row that cannot be read is named; its vector
+is zero, and tables leave it out.
 """,
-    cli.model(chosen=True),
-    cli.lines(),
-    cli.output(".npy file to write, with one row per line; - for standard output"),
+    cli.model(of_others=True, chosen=True),
+    cli.rows(),
+    cli.output(
+        "file to write: .npy has one row per sentence, .parquet and .jsonl have the columns id and vector; - "
+        "for standard output"
+    ),
+    cli.argument(
+        "--column", metavar="NAME", help="column of the table, or its number, from 1, if there is no header"
+    ),
+    cli.argument(
+        "--id",
+        dest="identity",
+        metavar="NAME",
+        help="column that tells the rows of .parquet and .jsonl files apart (default: their numbers, from 1)",
+    ),
+    cli.STRICT,
     cli.LANGUAGE,
     cli.choice("--dtype", ("float32", "float16"), "number format of the vectors (default: float32)"),
     cli.flag("--normalize", "scale vectors to length 1"),
     cli.THREADS,
     cli.counted("--batch", "sentences to embed at a time (default: 2048)", 2048),
 )
-def embed(model: str | None, language: str | None, dtype: str, normalize: bool, **options: Any) -> None:
+def embed(
+    model: str | None,
+    source: str,
+    column: str | None,
+    identity: str | None,
+    strict: bool,
+    *,
+    language: str | None,
+    dtype: str,
+    normalize: bool,
+    **options: Any,
+) -> None:
     """Write one vector per line of a file."""
+    from paraphrastic.base.rows import Source
     from paraphrastic.model.embed_files import Encoding, embed_file
-    from paraphrastic.model.folder import choose_folder, open_folder
+    from paraphrastic.model.folder import choose_folder
+    from paraphrastic.systems.open import open_encoder
 
     folder = choose_folder(model, [language])
-    with cli.counter("sentences") as counter:
+    with cli.faults() as on_fault, cli.counter("sentences") as counter:
         embed_file(
-            open_folder(folder),
+            open_encoder(folder, threads=options["threads"]),
+            Source(source, [column] if column else [], identity, strict=strict, on_fault=on_fault),
             encoding=Encoding(language, dtype, normalize),
             name=model or Path(folder).name,
             **options,
@@ -51,30 +80,47 @@ def embed(model: str | None, language: str | None, dtype: str, normalize: bool, 
     """\
 example:
   printf 'A dog runs.\\tThe dog is running.\\n' |
-      paraphrastic score --model results/models/en --input - --output -
+      paraphrastic score --model en --input - --output -
 
-A line of the input has two sentences with a tab between them. In the output, the cosine comes before them.
+A line of the input has two sentences with a tab between them, unless --columns or --second says otherwise. In
+the output, the cosine comes before them. A row that cannot be read is named and left out.
 """,
     cli.model(chosen=True),
-    cli.lines(holds="TSV file with two columns"),
+    cli.rows(),
     cli.output("TSV file to write, with the score and both sentences; - for standard output"),
     cli.languages("columns"),
-    cli.choice(
-        "--on-error", ("stop", "skip"), "what to do at a line that does not have two columns (default: stop)"
+    cli.argument(
+        "--columns",
+        nargs=2,
+        metavar="NAME",
+        default=(),
+        help="columns of the table with the two sentences, or their numbers, from 1, if there is no header",
     ),
+    cli.file("--second", "file of the second sentences, line by line beside those of --input"),
+    cli.STRICT,
     cli.THREADS,
     cli.counted("--batch", "pairs to embed at a time (default: 2048)", 2048),
 )
-def score(model: str | None, languages: tuple[str, str] | None, **options: Any) -> None:
+def score(
+    model: str | None,
+    source: str,
+    columns: list[str],
+    second: str | None,
+    strict: bool,
+    *,
+    languages: tuple[str, str] | None,
+    **options: Any,
+) -> None:
     """Write the cosine of each pair in a file."""
+    from paraphrastic.base.rows import Source
     from paraphrastic.model.embed_files import score_file
     from paraphrastic.model.folder import choose_folder, open_folder
 
     opened = open_folder(choose_folder(model, languages or ()))
-    with cli.counter("pairs") as counter:
-        _, skipped = score_file(opened, languages=languages, **options, progress=counter)
-    if skipped:
-        cli.note(f"lines left out because they do not have two columns: {skipped}")
+    others = [second] if second else []
+    with cli.faults() as on_fault, cli.counter("pairs") as counter:
+        rows = Source(source, columns, others=others, texts=2, strict=strict, on_fault=on_fault)
+        score_file(opened, rows, languages=languages, **options, progress=counter)
 
 
 @cli.command(

@@ -67,9 +67,9 @@ def _check_tokenizer(model: PieceEncoder, folder: Path) -> None:
 
     Cosines are compared on the text that comes with the package.
     """
+    from paraphrastic.base.text_files import read_sentences
     from paraphrastic.interop.formats import tokens
     from paraphrastic.interop.parity import TEXT, Other, compare
-    from paraphrastic.model.embed_files import read_sentences
 
     if not isinstance(model, AverageEncoder):
         raise InputError("it consists of more than one average")

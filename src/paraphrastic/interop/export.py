@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import new_folder, sha256
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.interop.compression import Original, cost_table, size_rows
 from paraphrastic.interop.formats import FORMATS
 from paraphrastic.interop.model_card import export_card
 from paraphrastic.interop.parity import TEXT, Parity, compare
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import CARD
 

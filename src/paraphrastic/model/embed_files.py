@@ -1,28 +1,28 @@
 """Embed and score text files block by block, so that memory does not grow with the file."""
 
-import io
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Literal
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.compressed import open_stream
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, unwritable_named
-from paraphrastic.base.lines import read_batches
-from paraphrastic.base.streams import is_stream, own_descriptor, stream_output
+from paraphrastic.base.arrays import unit_rows
+from paraphrastic.base.files import unwritable_named
+from paraphrastic.base.rows import Batch, Source
+from paraphrastic.base.streams import is_stream
+from paraphrastic.base.tables import clean
+from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
 from paraphrastic.model.matrix_description import MatrixDescription, description_path, require_replaceable
-
-_MAX_FILE_BYTES = 1 << 50
+from paraphrastic.model.system import System
+from paraphrastic.model.vector_tables import is_table, table_output
 
 # Called with the number of sentences or lines that are done.
 OnSentences = Callable[[int], None]
@@ -44,8 +44,8 @@ class Encoding:
 
 
 def embed_file(
-    model: SentenceEncoder,
-    source: str,
+    model: SentenceEncoder | System,
+    source: str | Source,
     output: str,
     *,
     encoding: Encoding = Encoding(),
@@ -54,36 +54,32 @@ def embed_file(
     name: str | None = None,
     progress: OnSentences | None = None,
 ) -> int:
-    """Embed a text file with one sentence per line; return the number of sentences.
+    """Embed the sentences of a file; return their number.
 
-    A file beside the output, `vectors.npy.json` for `vectors.npy`, says which model made it; see
-    `MatrixDescription`. There is none for standard output, pipes and devices.
+    The output is a `.npy` file, [n, dim], with one row per sentence, zero for an empty one or one that cannot
+    be read; or, by the ending of its name, Parquet or JSON lines with the identity of each row and its vector
+    (see `vector_tables`). A file beside a `.npy` file, `vectors.npy.json` for `vectors.npy`, says which model
+    made it; see `MatrixDescription`. There is none for standard output, pipes and devices.
 
     Args:
-        model: the encoder.
-        source: the file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
-        output: the `.npy` file, [n, dim], one row per line, zero for an empty one; `-` is standard output.
+        model: the encoder, or another library's.
+        source: the file, or its path; see `rows.Source`.
+        output: the file to write; `-` is standard output.
         encoding: how sentences become vectors.
-        threads: CPU threads; None uses all cores.
+        threads: CPU threads; None uses all cores. Another library's encoder has threads of its own.
         batch: sentences per block.
         name: the model as `--model` takes it, for the description; None stands for its name.
         progress: called with the number of sentences done.
 
     Raises:
         InputError: a file cannot be read or written or is not UTF-8, or another file is in the description's
-            place; see also `embed_raw_text`.
+            place; see also `embed_raw_text` and `rows.Source`.
     """
-
-    def embed(sentences: list[str]) -> Vectors:
-        return model.embed_raw_text(
-            sentences,
-            language=encoding.language,
-            threads=1,
-            dtype=encoding.dtype,
-            normalize=encoding.normalize,
-        )
-
-    beside = _beside(output)
+    source = Source(source, strict=True) if isinstance(source, str) else source
+    embed = _embedder(model, encoding)
+    workers = 1 if isinstance(model, System) else threads or available_cores()
+    is_matrix = not is_table(output)
+    beside = _beside(output) if is_matrix else None
     made = None
 
     def describe(vectors: Vectors) -> None:
@@ -92,27 +88,52 @@ def embed_file(
             made = MatrixDescription.of(
                 model,
                 vectors,
-                model=name or model.config["model"],
+                model=name or model.label,
                 language=encoding.language,
                 normalized=encoding.normalize,
             )
             # It describes the matrix that is about to be replaced.
             beside.unlink(missing_ok=True)
 
+    def work(rows: Batch) -> tuple[Batch, Vectors]:
+        return rows, embed(rows.columns[0])
+
     count = 0
-    # The output is opened first, so that no work is lost if it cannot be written.
-    with (
-        _npy_output(output, model.dim, np.dtype(encoding.dtype), describe) as write,
-        text_input(source) as stream,
-    ):
-        for vectors in in_order(embed, read_batches(stream, source, batch), threads or available_cores()):
-            write(vectors)
+    with ExitStack() as stack:
+        # The output is opened first, so that no work is lost if it cannot be written.
+        if is_matrix:
+            write = stack.enter_context(_npy_output(output, model.dim, np.dtype(encoding.dtype), describe))
+        else:
+            write_rows = stack.enter_context(table_output(output, model.dim, np.dtype(encoding.dtype)))
+        for rows, vectors in in_order(work, source.batches(batch), workers):
+            if is_matrix:
+                write(vectors)
+            else:
+                write_rows(rows, vectors)
             count += len(vectors)
             if progress:
                 progress(count)
     if beside and made:
         made.write(beside)
-    return count
+    return count - source.faults
+
+
+def _embedder(model: SentenceEncoder | System, encoding: Encoding) -> Callable[[list[str]], Vectors]:
+    """A function that turns sentences into vectors."""
+    if isinstance(model, SentenceEncoder):
+        return partial(
+            model.embed_raw_text,
+            language=encoding.language,
+            threads=1,
+            dtype=encoding.dtype,
+            normalize=encoding.normalize,
+        )
+
+    def embed(sentences: list[str]) -> Vectors:
+        vectors = model.embed_finite(sentences, encoding.language, name="the input")
+        return (unit_rows(vectors) if encoding.normalize else vectors).astype(encoding.dtype)
+
+    return embed
 
 
 def _beside(output: str) -> Path | None:
@@ -125,122 +146,47 @@ def _beside(output: str) -> Path | None:
 
 def score_file(
     model: SentenceEncoder,
-    source: str,
+    source: str | Source,
     output: str,
     *,
     languages: tuple[str, str] | None = None,
     threads: int | None = None,
     batch: int = BLOCK_SENTENCES,
-    on_error: Literal["stop", "skip"] = "stop",
     progress: OnSentences | None = None,
-) -> tuple[int, int]:
-    """Score a TSV file with one sentence pair per line; return how many lines were scored and left out.
+) -> int:
+    """Score the sentence pairs of a file; return their number.
 
     Args:
         model: the encoder.
-        source: file with lines `sentence TAB sentence`; see `embed_file`.
+        source: the file, or the path of one with lines `sentence TAB sentence`; see `rows.Source`.
         output: file for lines `cosine TAB sentence TAB sentence`; `-` is standard output.
         languages: languages of the two sides; see `SentenceEncoder.score_raw_text`.
         threads: CPU threads; None uses all cores.
         batch: pairs per block.
-        on_error: whether to stop at a line that does not have two columns, or skip it.
         progress: called with the number of lines done.
 
     Raises:
         InputError: a file cannot be read or written or is not UTF-8, or a line does not have two columns; see
-            also `score_raw_text`.
+            also `score_raw_text` and `rows.Source`.
     """
+    source = Source(source, texts=2, strict=True) if isinstance(source, str) else source
 
-    def score(numbered: tuple[int, list[str]]) -> tuple[str, int, int]:
-        first, lines = numbered
-        pairs = []
-        for number, line in enumerate(lines, start=first):
-            columns = line.split("\t")
-            if len(columns) == 2:
-                pairs.append((columns[0], columns[1]))
-            elif on_error == "stop":
-                raise InputError(f"{source}:{number}: {len(columns)} columns where two are expected")
+    def score(rows: Batch) -> tuple[str, int]:
+        bad = set(rows.faults)
+        pairs = [pair for place, pair in enumerate(zip(*rows.columns, strict=True)) if place not in bad]
         scores = model.score_raw_text(pairs, languages=languages, threads=1)
-        text = "".join(f"{score:.6f}\t{a}\t{b}\n" for score, (a, b) in zip(scores, pairs, strict=True))
-        return text, len(pairs), len(lines)
+        lines = zip(scores, pairs, strict=True)
+        # A cell of a table may have tabs and line ends.
+        return "".join(f"{score:.6f}\t{clean(a)}\t{clean(b)}\n" for score, (a, b) in lines), len(bad)
 
-    def numbered(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
-        number = 1
-        for lines in read_batches(stream, source, batch):
-            yield number, lines
-            number += len(lines)
-
-    scored = done = 0
-    with text_output(output) as file, text_input(source) as stream:
-        for text, pairs, lines in in_order(score, numbered(stream), threads or available_cores()):
+    done = 0
+    with text_output(output) as file:
+        for text, bad in in_order(score, source.batches(batch), threads or available_cores()):
             file.write(text)
-            scored, done = scored + pairs, done + lines
+            done += text.count("\n") + bad
             if progress:
                 progress(done)
-    return scored, done - scored
-
-
-def read_sentences(path: str) -> Iterator[str]:
-    """Yield the lines of a text file; see `embed_file` and `read_batches`."""
-    with text_input(path) as stream:
-        for batch in read_batches(stream, path, BLOCK_SENTENCES):
-            yield from batch
-
-
-@contextmanager
-def text_input(path: str) -> Iterator[BinaryIO]:
-    """Open a file as bytes, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input."""
-    if path == "-":
-        yield _standard("input")
-        return
-    own_descriptor(path)  # if it is closed, another file is in its place
-    with ExitStack() as stack:
-        try:
-            stream = stack.enter_context(open_stream(path, max_bytes=_MAX_FILE_BYTES))
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        yield stream
-
-
-@contextmanager
-def byte_output(path: str) -> Iterator[IO[bytes]]:
-    """Open a binary file that gets its name only when it is complete, or a stream; `-` is standard output."""
-    if path == "-":
-        stream = _standard("output")
-        with unwritable_named("standard output"):
-            yield stream
-            stream.flush()
-        return
-    with ExitStack() as stack:
-        try:
-            if Path(path).is_dir():
-                raise InputError(f"{path}: cannot be written: Is a directory")
-            if is_stream(path):
-                stack.enter_context(unwritable_named(path))
-                file = stack.enter_context(stream_output(path))
-            else:
-                file = stack.enter_context(stack.enter_context(atomic_output(path)).open("wb"))
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-        yield file
-
-
-@contextmanager
-def text_output(path: str) -> Iterator[IO[str]]:
-    """Open a text file in UTF-8, whatever the terminal's encoding is; see `byte_output`."""
-    with byte_output(path) as stream:
-        file = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=path == "-")
-        try:
-            yield file
-        finally:
-            file.detach()
-
-
-def _standard(which: Literal["input", "output"]) -> BinaryIO:
-    stream = sys.stdin if which == "input" else sys.stdout
-    if stream is None:
-        raise InputError(f"standard {which} is closed")
-    return stream.buffer
+    return done - source.faults
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from paraphrastic.base.files import read_json, write_json
 from paraphrastic.base.limits import Count, Name
 from paraphrastic.base.typed import faults
 from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.system import System
 
 # The first entry of a description, by which it is told from other files, and the version of its format.
 _MARK, _FORMAT = "paraphrastic_matrix", 1
@@ -36,7 +37,7 @@ class MatrixDescription:
         label: the kind and name of the model, as messages show it.
         model: the model's folder or name, as `--model` takes it.
         digest: the model's digest.
-        preparation: how the model prepares text.
+        preparation: how the model prepares text; None for another library's.
         language: the language that was named.
         rows: number of rows, one per line of the text.
         dimension: numbers per row.
@@ -51,7 +52,7 @@ class MatrixDescription:
     label: Name
     model: str
     digest: str
-    preparation: Mapping[str, Any]
+    preparation: Mapping[str, Any] | None
     language: Name | None
     rows: Count
     dimension: Count
@@ -63,7 +64,7 @@ class MatrixDescription:
     @classmethod
     def of(
         cls,
-        encoder: SentenceEncoder,
+        encoder: SentenceEncoder | System,
         vectors: npt.NDArray[Any],
         *,
         model: str,

@@ -13,7 +13,7 @@ from paraphrastic.base.files import unwritable_named
 from paraphrastic.base.lines import read_batches
 from paraphrastic.base.tables import tsv_line
 from paraphrastic.base.text import visible
-from paraphrastic.model.embed_files import byte_output, text_input, text_output
+from paraphrastic.base.text_files import byte_output, text_input, text_output
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import embed_entries

@@ -8,7 +8,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import unit_rows
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.embed_files import read_sentences
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.matrix_description import (
     MatrixDescription,
     description_path,

@@ -7,7 +7,7 @@ from functools import partial
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import readable_lines
 from paraphrastic.base.text import visible
-from paraphrastic.model.embed_files import text_input, text_output
+from paraphrastic.base.text_files import text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs, embed_entries
 from paraphrastic.neighbours.nearest import nearest_neighbours

@@ -11,7 +11,7 @@ import numpy as np
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.tables import clean
-from paraphrastic.model.embed_files import read_sentences, text_output
+from paraphrastic.base.text_files import read_sentences, text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.faiss_index import FaissFile
 from paraphrastic.neighbours.matrix_model import check_model, check_sentences

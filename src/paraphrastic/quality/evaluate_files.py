@@ -14,7 +14,7 @@ from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import Json
 from paraphrastic.base.lines import read_batches
 from paraphrastic.base.numbers import is_number, read_number
-from paraphrastic.model.embed_files import text_input
+from paraphrastic.base.text_files import text_input
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
 from paraphrastic.quality.correlation import MIN_PAIRS, pearson, spearman

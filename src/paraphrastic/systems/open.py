@@ -126,6 +126,12 @@ def open_system(
     return replace(system, label=model["label"])
 
 
+def open_encoder(place: str | Path, *, threads: int = 1) -> SentenceEncoder | System:
+    """Open a model of this project as it is, or another library's as a system; see `open_system`."""
+    folder = find_folder(place)
+    return open_folder(folder) if kind_of(folder / CONFIG) else open_system(place, threads=threads)
+
+
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     folder = find_folder(place)
     if folder.is_dir():

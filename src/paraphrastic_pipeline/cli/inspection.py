@@ -42,8 +42,8 @@ def inspect(
     """Print what a model has learned."""
     with cli.needing("pipeline"):
         from paraphrastic_pipeline.report import inspection
+    from paraphrastic.base.text_files import read_sentences
     from paraphrastic.model.average import AverageEncoder
-    from paraphrastic.model.embed_files import read_sentences
     from paraphrastic.model.folder import choose_folder, open_folder
 
     if map and Path(map).suffix not in (".svg", ".png", ".pdf"):

@@ -164,7 +164,7 @@ def negatives(
     model: str, pairs: str, sentence: list[str], sentences: str | None, output: str, **options: Any
 ) -> None:
     """Write the negatives that training would choose."""
-    from paraphrastic.model.embed_files import read_sentences, text_output
+    from paraphrastic.base.text_files import read_sentences, text_output
     from paraphrastic.model.folder import open_folder
 
     with cli.needing("pipeline"):

@@ -5,8 +5,8 @@ from typing import cast
 
 from paraphrastic.base.files import read_json
 from paraphrastic.base.text import prepare_text
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.interop.parity import TEXT, Other, Parity, compare
-from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.files import MODULES
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.hub import not_installed

@@ -11,8 +11,8 @@ import torch
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.tables import clean, tsv_line, write_csv
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.base.threads import Workers
-from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks

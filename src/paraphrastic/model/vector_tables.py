@@ -1,0 +1,93 @@
+"""Vectors as tables with the identity of each row: Parquet and JSON lines."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.rows import Batch
+from paraphrastic.base.text_files import byte_output, text_output
+from paraphrastic.model.encoder import Vectors
+
+# The columns of a table.
+IDENTITY, VECTOR = "id", "vector"
+_PARQUET, _JSON = ".parquet", (".jsonl", ".ndjson")
+
+# Appends the rows of a batch and their vectors, [n, dim].
+Write = Callable[[Batch, Vectors], None]
+
+
+def is_table(path: str) -> bool:
+    """Whether vectors go to a table; otherwise they are a matrix."""
+    return PurePath(path).suffix.lower() in (_PARQUET, *_JSON)
+
+
+@contextmanager
+def table_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write]:
+    """Yield a function that appends rows to a table with the columns `id` and `vector`.
+
+    Rows that cannot be read are left out.
+
+    Raises:
+        InputError: the file cannot be written, pyarrow is not installed, or identities are of several types.
+    """
+    if PurePath(path).suffix.lower() == _PARQUET:
+        with _parquet_output(path, dim, dtype) as write:
+            yield write
+        return
+    with text_output(path) as file:
+
+        def write_lines(rows: Batch, vectors: Vectors) -> None:
+            bad = set(rows.faults)
+            for place, identity in enumerate(rows.identities):
+                if place not in bad:
+                    # So many digits tell apart all numbers in single precision.
+                    numbers = ", ".join(map("{:.9g}".format, vectors[place].tolist()))
+                    name = json.dumps(identity, ensure_ascii=False)
+                    file.write(f'{{"{IDENTITY}": {name}, "{VECTOR}": [{numbers}]}}\n')
+
+        yield write_lines
+
+
+@contextmanager
+def _parquet_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write]:
+    try:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+    except ImportError:
+        raise InputError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
+    kind = pa.list_(pa.from_numpy_dtype(dtype), dim)
+    writer: Any = None
+    schema: Any = None
+
+    def write(rows: Batch, vectors: Vectors) -> None:
+        nonlocal writer, schema
+        bad = set(rows.faults)
+        kept = [place for place in range(len(vectors)) if place not in bad]
+        try:
+            identities = pa.array([rows.identities[place] for place in kept], schema and schema.field(0).type)
+        except pa.ArrowException as error:
+            raise InputError(
+                f"{path}: the identities of rows are of several types: {on_one_line(error)}"
+            ) from None
+        if writer is None:
+            schema = pa.schema({IDENTITY: identities.type, VECTOR: kind})
+            writer = ParquetWriter(output, schema)
+        numbers = pa.array(np.ascontiguousarray(vectors[kept]).ravel())
+        writer.write_batch(
+            pa.record_batch([identities, pa.FixedSizeListArray.from_arrays(numbers, dim)], schema=schema)
+        )
+
+    with byte_output(path) as output:
+        try:
+            yield write
+            if writer is None:
+                writer = ParquetWriter(output, pa.schema({IDENTITY: pa.int64(), VECTOR: kind}))
+        finally:
+            # It writes to the file even when it is forgotten.
+            if writer is not None:
+                writer.close()

@@ -1,0 +1,220 @@
+"""Test rows of text from lines, aligned files and tables, and what a row costs that cannot be read."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.rows import Source
+from paraphrastic.cli import main
+from paraphrastic.model.average import AverageEncoder
+
+CSV = 'number,text\n7,"A dog, barking"\n8,"It rains\nin Paris"\n9,three,cells\n10,\n'
+JSON_LINES = '{"text": "hi", "number": 1}\n\n{"text": null, "number": 2}\nno\n{"number": 3}\n[1]\n'
+
+
+def read(source: Source, size: int = 2) -> tuple[list[Any], list[list[str]], list[str]]:
+    """The identities, the texts of each column, and the places and causes of rows that cannot be read."""
+    noted: list[str] = []
+    source.on_fault = lambda place, cause: noted.append(f"{Path(place).name}: {cause}")
+    batches = list(source.batches(size))
+    assert all(len(batch.identities) <= size for batch in batches)
+    identities = [identity for batch in batches for identity in batch.identities]
+    columns = [
+        [text for batch in batches for text in batch.columns[number]] for number in range(source.texts)
+    ]
+    bad = [batch.identities[place] for batch in batches for place in batch.faults]
+    assert len(bad) == len(noted) == source.faults
+    return identities, columns, noted
+
+
+def written(folder: Path, name: str, content: str | bytes) -> str:
+    path = folder / name
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV"])
+def test_csv(name: str, tmp_path: Path) -> None:
+    source = Source(written(tmp_path, name, CSV), ["text"], "number")
+    identities, (texts,), noted = read(source)
+    assert identities[:2] == ["7", "8"]
+    assert identities[3] == "10"
+    assert texts == ["A dog, barking", "It rains\nin Paris", "", ""]
+    assert noted == [f"{name}:5: 3 columns where 2 are expected"]
+
+
+@pytest.mark.parametrize(("name", "between"), [("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")])
+def test_other_separators(name: str, between: str, tmp_path: Path) -> None:
+    lines = ["id,x".replace(",", between), f'1{between}a "quoted, word'.replace('"', "'"), f"2{between}b"]
+    path = written(tmp_path, name, "\ufeff" + "\r\n".join(lines))
+    assert read(Source(path, ["x"]))[1] == [["a 'quoted, word", "b"]]
+
+
+def test_quotes_within_tab_separated_text_are_text(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.tsv", 'id\tx\n1\t"So what\n2\tsaid "no"\n')
+    assert read(Source(path, ["x"]))[1] == [['"So what', 'said "no"']]
+
+
+def test_columns_by_number_have_no_header(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "a,b\nc,d\n")
+    assert read(Source(path, ["2", "1"], texts=2))[1] == [["b", "d"], ["a", "c"]]
+    for number, why in (("3", "has 2 columns; there is no column 3"), ("0", "columns are numbered from 1")):
+        with pytest.raises(InputError, match=why):
+            read(Source(path, [number]))
+
+
+def test_bytes_that_are_not_utf8_cost_their_row_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", b"x\nfirst\n\xff\nlast\n")
+    assert read(Source(path, ["x"]))[1:] == ([["first", "", "last"]], ["a.csv:3: not UTF-8"])
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    identities, (texts,), noted = read(Source(written(tmp_path, "a.jsonl", JSON_LINES), ["text"], "number"))
+    assert (identities[0], texts) == (1, ["hi", "", "", "", ""])
+    assert [note.partition(":")[2] for note in noted] == [
+        "3: None is no text",
+        "4: is not JSON: Expecting value: line 1 column 1 (char 0)",
+        "5: lacks 'text'",
+        "6: is no JSON object",
+    ]
+    assert read(Source(written(tmp_path, "b.jsonl", '"one"\n"two"\n')))[1] == [["one", "two"]]
+
+
+def test_parquet(tmp_path: Path) -> None:
+    table = pl.DataFrame({"number": [5, 6, 7], "text": ["a", None, "c"], "count": [1, 2, 3]})
+    table.write_parquet(tmp_path / "a.parquet")
+    path = str(tmp_path / "a.parquet")
+    assert read(Source(path, ["text"], "number"))[:2] == ([5, 6, 7], [["a", "", "c"]])
+    with pytest.raises(InputError, match=r"a\.parquet: no row can be read; .*: 1 is no text"):
+        read(Source(path, ["count"]))
+    (tmp_path / "bad.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-30])
+    with pytest.raises(InputError, match=r"bad\.parquet: cannot be read"):
+        read(Source(str(tmp_path / "bad.parquet"), ["text"]))
+
+
+def test_aligned_files(tmp_path: Path) -> None:
+    first, second = written(tmp_path, "a.txt", b"one\n\xff\nthree\n"), written(tmp_path, "b.txt", "1\n2\n3\n")
+    columns = read(Source(first, others=[second], texts=2))[1]
+    assert columns == [["one", "", "three"], ["1", "", "3"]]
+    short = written(tmp_path, "c.txt", "1\n2\n")
+    with pytest.raises(InputError, match=r"c\.txt: has 2 lines, but another of the files has more"):
+        read(Source(first, others=[short], texts=2))
+
+
+def test_lines_with_tabs_need_no_header(tmp_path: Path) -> None:
+    for name in ("a.tsv", "a.txt"):
+        path = written(tmp_path, name, "a\tb\nc\nd\te\tf\ng\th\n")
+        columns, noted = read(Source(path, texts=2))[1:]
+        assert columns == [["a", "", "", "g"], ["b", "", "", "h"]]
+        assert [note.split(": ")[1] for note in noted] == [
+            "1 columns where 2 are expected",
+            "3 columns where 2 are expected",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "why"),
+    [
+        ("a.csv", {}, "is a table; say which of its columns has the text: 'number', 'text'"),
+        ("a.csv", {"columns": ["words"]}, "has no column 'words'; its columns are 'number', 'text'"),
+        ("a.csv", {"identity": "number"}, "name the column with the text, too, not only 'number'"),
+        ("a.csv", {"columns": ["text"], "strict": True}, r"a\.csv:5: 3 columns where 2 are expected"),
+        ("a.txt", {"columns": ["text"]}, r"is read line by line; the name of a table ends in \.csv, \.tsv"),
+    ],
+)
+def test_what_does_not_fit_is_named(name: str, options: Any, why: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=why):
+        read(Source(written(tmp_path, name, CSV), **options))
+
+
+def test_a_file_of_faults_is_not_what_it_is_taken_for(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.txt", b"good\n" * 20 + b"\xff\n" * 200 + b"good\n" * 1000)
+    with pytest.raises(InputError, match=r"a\.txt:121: .*; 101 of 121 rows cannot be read"):
+        read(Source(path), 100)
+    path = written(tmp_path, "a.txt", b"good\n" * 1000 + b"\xff\n" * 200)
+    assert len(read(Source(path), 100)[2]) == 200
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_vectors_keep_their_identities(
+    name: str, dtype: str, folder: Path, model: AverageEncoder, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "a.csv", CSV)
+    arguments = ["--model", str(folder), "--input", path, "--column", "text", "--dtype", dtype]
+    output = tmp_path / name
+    assert main(["embed", *arguments, "--id", "number", "--output", str(output), "--batch", "1"]) == 0
+    table = pl.read_parquet(output).to_dicts() if name.endswith("parquet") else None
+    rows = table or [json.loads(line) for line in output.read_text().splitlines()]
+    # The row that cannot be read is left out.
+    assert [row["id"] for row in rows] == ["7", "8", "10"]
+    expected = model.embed_raw_text(["A dog, barking", "It rains\nin Paris", ""], dtype=dtype)
+    np.testing.assert_array_equal(np.array([row["vector"] for row in rows], dtype), expected)
+    assert not (tmp_path / f"{name}.json").exists()
+
+
+def test_identities_of_several_types_are_an_error(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, "a.jsonl", '{"n": 1, "t": "a"}\n{"n": "b", "t": "b"}\n')
+    output = tmp_path / "out.parquet"
+    arguments = ["--input", path, "--column", "t", "--id", "n", "--output", str(output), "--batch", "1"]
+    assert main(["embed", "--model", str(folder), *arguments]) == 1
+    assert "out.parquet: the identities of rows are of several types" in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_no_rows_are_a_table_without_rows(folder: Path, tmp_path: Path) -> None:
+    path = written(tmp_path, "a.txt", "")
+    assert (
+        main(["embed", "--model", str(folder), "--input", path, "--output", str(tmp_path / "o.parquet")]) == 0
+    )
+    assert pl.read_parquet(tmp_path / "o.parquet").shape == (0, 2)
+
+
+def test_pairs_of_tables_and_of_two_files(
+    folder: Path, model: AverageEncoder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = [("the dog", "a dog"), ("the cat", "it\train\ns")]
+    table = written(tmp_path, "a.csv", 'x,y\nthe dog,a dog\nthe cat,"it\train\ns"\n')
+    first = written(tmp_path, "a.txt", "the dog\nthe cat\n")
+    second = written(tmp_path, "b.txt", "a dog\nit rain s\n")
+    expected = [
+        f"{score:.6f}\t{a}\t{' '.join(b.split())}"
+        for score, (a, b) in zip(model.score_raw_text(pairs), pairs, strict=True)
+    ]
+    for options in ([table, "--columns", "x", "y"], [first, "--second", second]):
+        assert main(["score", "--model", str(folder), "--input", *options, "--output", "-"]) == 0
+        assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_another_librarys_model_embeds_files_and_searches_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sentence_transformers import SentenceTransformer
+    from tiny_transformer import write_bert
+
+    place = str(write_bert(tmp_path / "bert", ["the dog", "the cat", "it rains"]))
+    theirs = SentenceTransformer(place, device="cpu")
+    theirs.save_pretrained(str(tmp_path / "model"))
+    path = written(tmp_path, "a.txt", "the dog\nit rains\n")
+    matrix = tmp_path / "v.npy"
+    arguments = ["--model", str(tmp_path / "model"), "--input", path, "--normalize"]
+    assert main(["embed", *arguments, "--output", str(matrix)]) == 0
+    expected = theirs.encode(["the dog", "it rains"], normalize_embeddings=True)
+    np.testing.assert_allclose(np.load(matrix), expected, atol=1e-5)
+    found = ["--index", str(matrix), "--input", path, "--k", "1", "--output", "-"]
+    assert main(["search", "--model", str(tmp_path / "model"), *found]) == 0
+    assert [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()] == [
+        ["1", "1", "1"],
+        ["2", "1", "2"],
+    ]
+    assert main(["search", "--model", "en", *found]) == 1
+    assert "v.npy: made by the model" in capsys.readouterr().err
