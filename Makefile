@@ -40,11 +40,18 @@ $(BIN)/uv: requirements/uv.txt
 	$(UV_PIP) --require-hashes --no-deps -r $<
 	touch $@
 
+.venv/installed-engines: requirements/engines.txt .venv/installed-all
+	$(UV_PIP) --require-hashes --no-deps -r $<
+	touch $@
+
 .PHONY: install
 install: .venv/installed  ## make .venv with the pinned packages that the pipeline needs
 
 .PHONY: install-all
 install-all: .venv/installed-all  ## add what exports, tests and benchmarks need
+
+.PHONY: install-engines
+install-engines: .venv/installed-engines  ## add Dask, Ray, Spark and FastAPI, for the tests of their recipes in docs/ (1 GB)
 
 # Pinned packages with their hashes, for every system and version of Python; UPGRADE=--upgrade takes newer ones.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header $(UPGRADE)
@@ -57,6 +64,8 @@ lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a net
 	  -o requirements/pipeline.txt pyproject.toml
 	$(LOCK) --no-emit-package torch -c requirements/torch.txt -c requirements/pipeline.txt \
 	  $(ALL_EXTRAS:%=--extra %) -o requirements/all.txt pyproject.toml
+	$(LOCK) --no-emit-package torch -c requirements/torch.txt -c requirements/all.txt \
+	  --extra engines -o requirements/engines.txt pyproject.toml
 	echo uv | $(LOCK) -o requirements/uv.txt -
 
 .PHONY: results

@@ -114,7 +114,9 @@ def parsed() -> argparse.Namespace:
 def system_at(text: str) -> Any:
     """A system of the command line, in the form that `open_system` takes."""
     kind, is_named, place = text.partition("=")
-    return {kind: place, "label": place} if is_named and kind in _KINDS else text
+    if not is_named or kind not in _KINDS:
+        return text
+    return {kind: place, "label": Path(place).name if Path(place).is_dir() else place}
 
 
 @dataclass(frozen=True, slots=True)

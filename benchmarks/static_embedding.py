@@ -100,7 +100,7 @@ def train_static_embedding(
         pairs: the training pairs.
         sentencepiece: the model of the vocabulary, whose pieces become those of a `tokenizer.json`.
         testsets: Parquet file with STS 2012–2016.
-        output: CSV file of the curve; see `curves`.
+        output: CSV file of the curve; see `curves`. The model is in the folder of the same name without .csv.
         config: content of the model's `config.json`, for the tokenizer.
         settings: how long it is trained, and what it looks like.
         threads: threads of torch and of the tokenizer.
@@ -134,6 +134,7 @@ def train_static_embedding(
             curve.append(Point(pairs=n_read, seconds=seconds, seconds_of_batches=in_batches, sts=score))
             print(f"StaticEmbedding, {n_read:,} pairs in {seconds:.1f} s of steps: {score:.2f}", flush=True)
     write_curve(curve, output, dim=settings.dimension, threads=threads)
+    training.model.save_pretrained(str(output.with_suffix("")), create_model_card=False)
 
 
 class _Training:

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any
 from paraphrastic.base.errors import InputError
 
 if TYPE_CHECKING:
+    from paraphrastic.base.rows import Source
     from paraphrastic.interop.estimator import SentenceVectors as SentenceVectors
+    from paraphrastic.model.embed_files import embed_file
     from paraphrastic.model.encoder import SentenceEncoder
     from paraphrastic.neighbours.duplicates import near_duplicates
     from paraphrastic.neighbours.matrix_search import search
 
-__all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "search"]
+__all__ = ["InputError", "SentenceEncoder", "Source", "embed_file", "load_model", "near_duplicates", "search"]
 
 _MODULES = {
     "SentenceEncoder": "model.encoder",
     "SentenceVectors": "interop.estimator",
+    "Source": "base.rows",
+    "embed_file": "model.embed_files",
     "near_duplicates": "neighbours.duplicates",
     "search": "neighbours.matrix_search",
 }

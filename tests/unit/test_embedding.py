@@ -236,8 +236,8 @@ for command in ("embed", "score"):
 
 
 def test_inference_needs_no_heavy_package(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_text("the dog\tder hund\n")
-    arguments = [str(folder), str(tmp_path / "pairs.tsv"), str(tmp_path / "out.")]
+    (tmp_path / "pairs.txt").write_text("the dog\tder hund\n")
+    arguments = [str(folder), str(tmp_path / "pairs.txt"), str(tmp_path / "out.")]
     run = subprocess.run([sys.executable, "-c", LIGHT, *arguments], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert np.load(tmp_path / "out.embed").shape[0] == 1

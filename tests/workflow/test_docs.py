@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -27,8 +28,8 @@ PAGES = sorted(
     ]
 )
 
-# Other tests type the quick starts as a whole.
-GUIDES = [page for page in PAGES if page.parent.name != "quickstart"]
+# Other tests type the quick starts and the recipes for engines as a whole.
+GUIDES = [page for page in PAGES if page.parent.name != "quickstart" and page.stem != "engines"]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -96,6 +97,7 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
     monkeypatch.chdir(own_finished)
     # The examples use this name for the reader's own file.
     Path("pairs.tsv").write_text("A dog runs.\tThe dog is running.\n")
+    Path("texts.csv").write_text("number,text\n7,A dog runs.\n8,It rains.\n")
     written = []
     for line in lines:
         arguments = shlex.split(line)[1:]
@@ -137,11 +139,18 @@ def test_examples_of_help_run(own_finished: Path, command: str) -> None:
 )
 def test_python_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
     monkeypatch.chdir(own_finished)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), names)
     assert names["vectors"].shape[1] == names["model"].dim
-    assert all(-1 <= score <= 1 for score in names["scores"])
+    assert all(-1 <= score <= 1 for score in names.get("scores", ()))
+
+
+def test_readme_shows_what_its_example_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ((code, shown),) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", text, re.M | re.S)
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from pipelines import ROOT, environment
 from test_docs import blocks
@@ -83,7 +85,24 @@ def test_i_only_want_vectors(finished: Path) -> None:
 def test_an_application(finished: Path) -> None:
     type_page("application", finished)
     assert (finished / "exported/en-onnx/model.onnx").is_file()
-    assert "points" in (finished / "exported/en-small/README.md").read_text()
+    assert "int2" in (finished / "exported/en-small/README.md").read_text()
+    assert (finished / "exported/en-float32/modules.json").is_file()
+
+
+def test_a_server_answers_as_clients_of_openai_expect() -> None:
+    pytest.importorskip("fastapi", reason="FastAPI is not installed: `make install-engines`")
+    from fastapi.testclient import TestClient
+
+    names: dict[str, Any] = {"__name__": "server"}
+    exec(compile(blocks(PAGES / "application.md", "python")[1], "server.py", "exec"), names)
+    client, model = TestClient(names["app"]), names["model"]
+    for given, texts in (("A dog runs.", ["A dog runs."]), (["It rains.", ""], ["It rains.", ""])):
+        answer = client.post("/v1/embeddings", json={"input": given, "model": "en"}).json()
+        assert [row["index"] for row in answer["data"]] == list(range(len(texts)))
+        vectors = np.array([row["embedding"] for row in answer["data"]], np.float32)
+        np.testing.assert_array_equal(vectors, model.embed_raw_text(texts, normalize=True))
+        assert answer["usage"]["total_tokens"] == sum(len(text.split()) for text in texts)
+    assert client.post("/v1/embeddings", json={"input": 5}).status_code == 422
 
 
 def test_a_table(finished: Path) -> None:

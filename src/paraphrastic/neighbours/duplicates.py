@@ -85,6 +85,16 @@ def near_duplicates(
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
     values = np.asarray(vectors_of(vectors, model, language, "vectors"))
     x: Entries = values if values.dtype == np.int16 else single(two_axes(values, "vectors"))
+    for part in slices(len(x), PART):
+        require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
+    chosen = bound or bound_for_threshold(x, threshold)
+    return _find(x, threshold, chosen, threads or available_cores(), progress)
+
+
+def _find(
+    x: Entries, threshold: float, chosen: Bound, threads: int, progress: Callable[[float], None] | None
+) -> Duplicates:
+    """Find the near duplicates among finite vectors; see `near_duplicates`."""
     duplicates = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
 
     def undecided(part: slice) -> _Rows:
@@ -116,10 +126,7 @@ def near_duplicates(
             share(workers, slices(len(rows.indices), PART, part.stop), work)
         return kept_of(rows)
 
-    for part in slices(len(x), PART):
-        require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
-    chosen = bound or bound_for_threshold(x, threshold)
-    with multiplying_workers(threads or available_cores()) as workers:
+    with multiplying_workers(threads) as workers:
         for block in slices(len(x), BLOCK):
             kept = settle(undecided(block))
 
