@@ -159,7 +159,8 @@ def pinned(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "extras"), [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"tensorboard"})]
+    ("name", "extras"),
+    [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"tensorboard", "engines"})],
 )
 def test_pinned_packages_are_complete(name: str, extras: set[str]) -> None:
     versions = {**pinned(name), **pinned("torch")}
@@ -177,6 +178,15 @@ def test_pinned_packages_are_complete(name: str, extras: set[str]) -> None:
 
 def test_the_pipeline_has_the_versions_that_tests_have() -> None:
     assert pinned("pipeline").items() < pinned("all").items()
+
+
+def test_engines_are_pinned_beside_what_tests_have() -> None:
+    engines, others = pinned("engines"), {**pinned("all"), **pinned("torch")}
+    assert {name: others[name] for name in engines.keys() & others} == {
+        name: engines[name] for name in engines.keys() & others
+    }
+    for line in map(Requirement, EXTRAS["engines"]):
+        assert line.specifier.contains(engines[canonicalize_name(line.name)])
 
 
 def test_tests_and_benchmarks_name_what_they_import() -> None:
