@@ -18,6 +18,7 @@ from paraphrastic_pipeline.training.negative_mining import (
     _in_eight_bits,
     hardest_negatives,
     hardest_on_device,
+    has_instructions,
     precision_on,
 )
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -267,5 +268,7 @@ def test_auto_is_the_fastest_precision_of_the_device(
     assert precision_on("cpu", "auto") == expected
     given: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
     assert [precision_on("cpu", precision) for precision in given] == list(given)
+    fast = [True, bool(features.get("avx512bf16")), eight_bits]
+    assert [has_instructions(precision) for precision in given] == fast
     assert [precision_on("cuda", precision) for precision in given] == ["float32", "bfloat16", "bfloat16"]
     assert precision_on("cuda", "auto") == "bfloat16"

@@ -323,3 +323,18 @@ def untrained_table(data: tuple[Path, Path], settings: TrainingSettings) -> Any:
     with PairDataset(data[0]) as pairs:
         encoder = beginning.begin(pairs, training_inputs(data, settings), 1).encoder
     return encoder.get_parameter("parts.0.table").detach().numpy()
+
+
+def test_a_precision_without_instructions_is_told(
+    data: tuple[Path, Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(train, "has_instructions", lambda precision: precision != "bfloat16")
+    for precision in ("float32", "bfloat16"):
+        caplog.clear()
+        settings = replace(SETTINGS, epochs=1, mining_precision=precision)
+        train_model(data, tmp_path / precision, settings)
+        told = [message for message in caplog.messages if "instructions for bfloat16" in message]
+        assert len(told) == (precision == "bfloat16")

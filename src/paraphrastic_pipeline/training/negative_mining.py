@@ -169,9 +169,15 @@ def precision_on(device: str, precision: MiningPrecision) -> MiningPrecision:
         return "float32" if precision == "float32" else "bfloat16"
     if precision != "auto":
         return precision
-    if has_8_bit_products():
-        return "int8"
-    return "bfloat16" if llvmlite.binding.get_host_cpu_features().get("avx512bf16") else "float32"
+    choices: tuple[MiningPrecision, ...] = ("int8", "bfloat16", "float32")
+    return next(choice for choice in choices if has_instructions(choice))
+
+
+def has_instructions(precision: MiningPrecision) -> bool:
+    """Whether the processor multiplies numbers of this precision itself; otherwise, products take longer."""
+    if precision == "int8":
+        return has_8_bit_products()
+    return precision != "bfloat16" or bool(llvmlite.binding.get_host_cpu_features().get("avx512bf16"))
 
 
 # Numbers below all similarities, in the types that `_similarities` returns.

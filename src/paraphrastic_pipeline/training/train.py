@@ -36,7 +36,7 @@ from paraphrastic_pipeline.training.encoder_modules import SEEDS
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, Report
 from paraphrastic_pipeline.training.loop import Engine, TrainingRun, Weights, megabatch_size
-from paraphrastic_pipeline.training.negative_mining import precision_on
+from paraphrastic_pipeline.training.negative_mining import has_instructions, precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 if TYPE_CHECKING:
@@ -237,6 +237,11 @@ def _epochs_between_scores(settings: TrainingSettings, development: Development 
 def _settled(settings: TrainingSettings, architecture: Architecture) -> TrainingSettings:
     """The settings with the engine, the device and the precisions that they stand for here."""
     kind = choose_device(settings.device, key="training.device")
+    if kind == "cpu" and not has_instructions(settings.mining_precision):
+        log.warning(
+            "training.mining_precision: this processor has no instructions for %s, so float32 is faster",
+            settings.mining_precision,
+        )
     settings = replace(
         settings,
         engine=choose_engine(settings, architecture),
