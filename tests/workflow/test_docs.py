@@ -97,7 +97,7 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
     monkeypatch.chdir(own_finished)
     # The examples use this name for the reader's own file.
     Path("pairs.tsv").write_text("A dog runs.\tThe dog is running.\n")
-    Path("texts.csv").write_text("number,text\n7,A dog runs.\n8,It rains.\n")
+    Path("texts.csv").write_text("number,text,other\n7,A dog runs.,The dog is running.\n")
     written = []
     for line in lines:
         arguments = shlex.split(line)[1:]
