@@ -119,6 +119,27 @@ def test_lines_with_tabs_need_no_header(tmp_path: Path) -> None:
         ]
 
 
+def test_a_csv_file_of_two_columns_has_pairs(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "first,second\na,b\nc,d\n")
+    assert read(Source(path, texts=2))[1] == [["a", "c"], ["b", "d"]]
+
+
+def test_a_source_can_be_read_again(tmp_path: Path) -> None:
+    source = Source(written(tmp_path, "a.txt", b"good\n\xff\n"))
+    assert read(source) == read(source)
+    assert source.faults == 1
+
+
+def test_a_matrix_has_no_place_for_identities(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output = written(tmp_path, "a.csv", CSV), tmp_path / "out.npy"
+    arguments = ["--input", path, "--column", "text", "--id", "number", "--output", str(output)]
+    assert main(["embed", "--model", str(folder), *arguments]) == 1
+    assert "out.npy: a matrix has no identities of rows" in capsys.readouterr().err
+    assert not output.exists()
+
+
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [

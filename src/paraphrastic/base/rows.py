@@ -76,6 +76,7 @@ class Source:
             InputError: the file cannot be read or lacks a column, or most or all of its rows cannot be read;
                 or a single row, if `strict` is set.
         """
+        self.faults = 0
         is_plain = self._kind is None and not self.others and self.texts == 1
         count = 0
         for batch in self._lines(size) if is_plain else self._rows(size):
@@ -111,7 +112,8 @@ class Source:
                 f"{self.path}: name the column with the text, too, not only {shown(self.identity)}"
             )
         # Two texts with a tab between them need no header.
-        return None if kind == "csv" and self.texts > 1 and not self.columns else kind
+        without_header = _ending(self.path) == ".tsv" and self.texts > 1 and not self.columns
+        return None if without_header else kind
 
     def _fault(self, number: int, place: str, cause: str) -> None:
         """Note that a row cannot be read; `number` is its number from 1."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.arrays import unit_rows
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
 from paraphrastic.base.rows import Batch, Source
 from paraphrastic.base.streams import is_stream
@@ -79,6 +80,8 @@ def embed_file(
     embed = _embedder(model, encoding)
     workers = 1 if isinstance(model, System) else threads or available_cores()
     is_matrix = not is_table(output)
+    if is_matrix and source.identity is not None:
+        raise InputError(f"{output}: a matrix has no identities of rows; write a .parquet or a .jsonl file")
     beside = _beside(output) if is_matrix else None
     made = None
 
