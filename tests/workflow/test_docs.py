@@ -97,6 +97,8 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
     monkeypatch.chdir(own_finished)
     # The examples use this name for the reader's own file.
     Path("pairs.tsv").write_text("A dog runs.\tThe dog is running.\n")
+    Path("sentences.txt").write_text("A man plays the guitar.\nIt is raining.\n")
+    Path("query.txt").write_text("a musician\n")
     Path("texts.csv").write_text("number,text,other\n7,A dog runs.,The dog is running.\n")
     written = []
     for line in lines:

@@ -94,7 +94,7 @@ def test_a_server_answers_as_clients_of_openai_expect() -> None:
     from fastapi.testclient import TestClient
 
     names: dict[str, Any] = {"__name__": "server"}
-    exec(compile(blocks(PAGES / "application.md", "python")[1], "server.py", "exec"), names)
+    exec(compile((ROOT / "docs/server.py").read_text(), "server.py", "exec"), names)
     client, model = TestClient(names["app"]), names["model"]
     for given, texts in (("A dog runs.", ["A dog runs."]), (["It rains.", ""], ["It rains.", ""])):
         answer = client.post("/v1/embeddings", json={"input": given, "model": "en"}).json()
