@@ -104,7 +104,8 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
     for line in lines:
         arguments = shlex.split(line)[1:]
         assert main(arguments) == 0, line
-        written += [Path(arguments[n + 1]) for n, word in enumerate(arguments) if word in OUTPUTS]
+        named = [arguments[n + 1] for n, word in enumerate(arguments) if word in OUTPUTS]
+        written += [Path(name) for name in named if name != "-"]
     for path in written:
         if path.is_dir():
             assert "| with identical pieces | 100 % |" in (path / "README.md").read_text(encoding="utf-8")
