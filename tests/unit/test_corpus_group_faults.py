@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from group_files import extract, faults, groups_of, packed, written
 
+from paraphrastic.base import quoted_tables
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows
-from paraphrastic_pipeline.corpus import quoted_tables
 from paraphrastic_pipeline.corpus.database import Resources
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing
 
@@ -88,7 +88,7 @@ def test_a_quote_is_closed_within_so_many_lines(
 ) -> None:
     monkeypatch.setattr(quoted_tables, "_MAX_LINES", 4)
     text = ['a,"1', *["2"] * (lines - 2), '3"', "b,c"]
-    rows = list(quoted_tables._csv_rows(iter(list(enumerate(text, start=1))), ["id", "text"]))
+    rows = list(quoted_tables.csv_rows(iter(list(enumerate(text, start=1))), ["id", "text"]))
     assert (rows[0][2] == "") == closed
     assert rows[-1] == (lines + 1, ["b", "c"], "")
 

@@ -10,7 +10,8 @@ import pytest
 from extraction import extract, fault, pairs, parquet, tmx, variant
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus.pair_tables import RowError, finite_score, with_nested
+from paraphrastic.base.row_values import RowError, with_nested
+from paraphrastic_pipeline.corpus.pair_tables import finite_score
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 
 # TSV

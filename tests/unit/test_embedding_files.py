@@ -183,7 +183,7 @@ def test_lines_with_other_columns(folder: Path, tmp_path: Path, capsys: pytest.C
     lines[2500], lines[2600], lines[2700] = "the dog", "a\tb\tc", ""
     (tmp_path / "pairs.tsv").write_text("\n".join(lines))
     assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv", "--strict") == 1
-    named = f"{tmp_path}/pairs.tsv:2501: 1 columns where 2 are expected\n"
+    named = f"{tmp_path}/pairs.tsv:2501: 1 columns, where 2 are expected\n"
     assert capsys.readouterr().err == f"paraphrastic: error: {named}"
     assert not (tmp_path / "out.tsv").exists()
     assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv") == 0

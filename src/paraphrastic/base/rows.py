@@ -1,31 +1,40 @@
 """Rows of text from lines, aligned files and tables: CSV, tab-separated text, JSON lines and Parquet.
 
-A row that cannot be read costs itself alone: it is named, and the others are read.
+A row that cannot be read costs itself alone: it is told, and the others are read.
 """
 
-import csv
-import io
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, islice, zip_longest
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, count, islice, repeat
 from pathlib import PurePath
 from typing import Any
 
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES
 from paraphrastic.base.errors import InputError, on_one_line, shown
-from paraphrastic.base.lines import HAS_NUL, Undecodable, read_batches, read_lines
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, read_batches, read_lines, readable_lines
+from paraphrastic.base.numbers import is_count
+from paraphrastic.base.quoted_tables import check_columns, csv_rows, table_rows
+from paraphrastic.base.row_values import (
+    RowError,
+    column_values,
+    json_records,
+    parse_rows,
+    readable_text,
+    split_cells,
+)
 from paraphrastic.base.text_files import text_input
 
-# Kinds of tables by the ending of a file's name.
-_KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+# Kinds of tables by the ending of a file's name; for those with separators, the separator.
+_KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 # If more than so many rows and more than half of all cannot be read, the file is not what it is taken for.
 _MOST_FAULTS = 100
 
-# The values of a row's columns, or why it cannot be read.
-Values = Sequence[Any] | str
 # Takes a place, such as `texts.csv:3`, and why it cannot be read.
 OnFault = Callable[[str, str], None]
+# The identity of a row, and its texts.
+Row = tuple[Any, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +42,8 @@ class Batch:
     """Rows that follow one another.
 
     Attributes:
-        identities: what identifies each row: the value of a column, or its number from 1. [n]
+        identities: what identifies each row: its number from 1, or the value of a column, which is None for
+            a row that cannot be read. [n]
         columns: the texts, a list of n for each column; those of a row that cannot be read are empty.
         faults: the places, from 0, of the rows that cannot be read.
     """
@@ -43,19 +53,18 @@ class Batch:
     faults: list[int]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """Where rows come from.
 
     Attributes:
         path: the file, plain or compressed; `-` is standard input.
         columns: the names of a table's columns with the texts, or their numbers, from 1, if it has no header.
-            With none, a row is a line, cut at its tabs if there are several texts.
+            With none, a table has as many columns as there are texts, and a line is cut at its tabs.
         identity: the column that identifies a row.
         others: files whose lines stand beside those of `path`.
         texts: how many texts a row has.
-        strict: whether a row that cannot be read is an error.
-        on_fault: is told about each row that cannot be read.
+        on_fault: is told about each row that cannot be read; None makes it an error.
     """
 
     path: str
@@ -63,42 +72,22 @@ class Source:
     identity: str | None = None
     others: Sequence[str] = ()
     texts: int = 1
-    strict: bool = False
     on_fault: OnFault | None = None
-    faults: int = field(default=0, init=False)
-    """Number of rows that could not be read."""
-    _first_cause: str = field(default="", init=False)
 
     def batches(self, size: int) -> Iterator[Batch]:
         """Yield the rows, `size` at a time.
 
         Raises:
             InputError: the file cannot be read or lacks a column, or most or all of its rows cannot be read;
-                or a single row, if `strict` is set.
+                or a single row, if there is no `on_fault`.
         """
-        self.faults = 0
+        unreadable = _Told(self.path, self.on_fault)
         is_plain = self._kind is None and not self.others and self.texts == 1
-        count = 0
-        for batch in self._lines(size) if is_plain else self._rows(size):
-            count += len(batch.identities)
+        rows = 0
+        for batch in self._lines(unreadable, size) if is_plain else self._rows(unreadable, size):
+            rows += len(batch.identities)
             yield batch
-        if 0 < count == self.faults:
-            raise InputError(f"{self.path}: no row can be read{self._first_cause}")
-
-    def _rows(self, size: int) -> Iterator[Batch]:
-        rows, first = self._read(), 1
-        while some := list(islice(rows, size)):
-            faults = []
-            for place, (where, _, texts) in enumerate(some):
-                if cause := texts if isinstance(texts, str) else _fault(texts, self.texts):
-                    self._fault(first + place, where, cause)
-                    faults.append(place)
-            empty, bad = ("",) * self.texts, set(faults)
-            kept = [empty if place in bad else texts for place, (_, _, texts) in enumerate(some)]
-            numbers: Sequence[Any] = range(first, first + len(some))
-            identities = numbers if self.identity is None else [identity for _, identity, _ in some]
-            yield Batch(identities, [list(column) for column in zip(*kept, strict=True)], faults)
-            first += len(some)
+        unreadable.check_end(rows)
 
     @property
     def _kind(self) -> str | None:
@@ -108,67 +97,105 @@ class Source:
             endings = ", ".join(_KINDS)
             raise InputError(f"{self.path}: is read line by line; the name of a table ends in {endings}")
         if self.identity is not None and not self.columns:
-            raise InputError(
-                f"{self.path}: name the column with the text, too, not only {shown(self.identity)}"
-            )
-        # Two texts with a tab between them need no header.
-        without_header = _ending(self.path) == ".tsv" and self.texts > 1 and not self.columns
-        return None if without_header else kind
+            cause = f"name the column with the text, too, not only {shown(self.identity)}"
+            raise InputError(f"{self.path}: {cause}")
+        # Texts with tabs between them need no header.
+        return None if kind == "\t" and self.texts > 1 and not self.columns else kind
 
-    def _fault(self, number: int, place: str, cause: str) -> None:
-        """Note that a row cannot be read; `number` is its number from 1."""
-        self.faults += 1
-        if self.faults == 1:
-            self._first_cause = f"; {place}: {cause}"
-        if self.strict:
-            raise InputError(f"{place}: {cause}")
-        if self.faults > _MOST_FAULTS and 2 * self.faults > number:
-            raise InputError(f"{place}: {cause}; {self.faults} of {number} rows cannot be read")
-        if self.on_fault:
-            self.on_fault(place, cause)
-
-    def _lines(self, size: int) -> Iterator[Batch]:
+    def _lines(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
         """Lines with one text, which are read faster than rows are."""
-        bad: list[int] = []
-
-        def note(number: int, cause: str) -> None:
-            self._fault(number, f"{self.path}:{number}", cause)
-            bad.append(number)
-
         first = 1
         with text_input(self.path) as stream:
+            note = partial(unreadable.add, self.path)
             for lines in read_batches(stream, self.path, size, note):
                 rows = range(first, first + len(lines))
                 # Lines are read some batches ahead.
-                yield Batch(rows, [lines], [number - first for number in bad if number in rows])
-                first += len(lines)
+                faults = [number - first for number in unreadable.take(rows.stop)]
+                yield Batch(rows, [lines], faults)
+                first = rows.stop
 
-    def _read(self) -> Iterator[tuple[str, Any, Values]]:
-        """Yield the place of each row, its identity, and its texts or why there are none."""
-        if self.others:
-            yield from self._beside_each_other()
-        elif self._kind is None:
-            for number, line in enumerate(_lines(self.path), start=1):
-                cells = line.cause if isinstance(line, Undecodable) else line.split("\t")
-                yield f"{self.path}:{number}", None, cells
+    def _rows(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
+        with ExitStack() as stack:
+            rows = _with_faults(self._read(unreadable, stack), unreadable)
+            for first in count(1, size):
+                some = list(islice(rows, size))
+                if not some:
+                    return
+                empty = ("",) * self.texts
+                texts = [empty if row is None else row[1] for row in some]
+                identities: Sequence[Any] = range(first, first + len(some))
+                if self.identity is not None:
+                    identities = [None if row is None else row[0] for row in some]
+                faults = [place for place, row in enumerate(some) if row is None]
+                yield Batch(identities, [list(column) for column in zip(*texts, strict=True)], faults)
+
+    def _read(self, unreadable: UnreadableRows, stack: ExitStack) -> Iterator[Row]:
+        """Yield the rows that can be read."""
+        if self._kind == "parquet":
+            rows = _parquet(self, unreadable)
         else:
-            reader = {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[self._kind]
-            names = [*self.columns, *([] if self.identity is None else [self.identity])]
-            for number, values in reader(self.path, names, self.texts):
-                place = f"{self.path}:{number}"
-                if isinstance(values, str) or self.identity is None:
-                    yield place, None, values
-                else:
-                    yield place, values[-1], values[:-1]
+            paths = [self.path, *self.others]
+            streams = [stack.enter_context(text_input(path)) for path in paths]
+            if self.others:
+                for _, texts in aligned_lines(streams, paths, unreadable):
+                    yield None, texts
+                return
+            if self._kind is None:
+                cut = partial(_cut, self.texts)
+                lines = readable_lines(streams[0], self.path, unreadable)
+                yield from parse_rows(lines, cut, self.path, unreadable)
+                return
+            if self._kind == "json":
+                rows = _named(self, json_records(streams[0], self.path, unreadable))
+            elif self.columns and all(map(is_count, self.columns)):
+                rows = _numbered(self, streams[0], unreadable)
+            else:
+                wanted = [*self.columns, *([] if self.identity is None else [self.identity])]
+                rows = _named(self, table_rows(streams[0], self.path, self._kind, wanted, unreadable))
+        yield from parse_rows(rows, partial(_row, self.identity), self.path, unreadable)
 
-    def _beside_each_other(self) -> Iterator[tuple[str, Any, Values]]:
-        paths = [self.path, *self.others]
-        for number, row in enumerate(zip_longest(*map(_lines, paths)), start=1):
-            if None in row:
-                short = paths[row.index(None)]
-                raise InputError(f"{short}: has {number - 1} lines, but another of the files has more")
-            causes = [line.cause for line in row if isinstance(line, Undecodable)]
-            yield f"{self.path}:{number}", None, causes[0] if causes else row
+
+class _Told(UnreadableRows):
+    """Tells rows that cannot be read, or raises an error."""
+
+    def __init__(self, path: str, on_fault: OnFault | None) -> None:
+        super().__init__(bound=0)
+        self._path, self._on_fault = path, on_fault
+        self._first = ""
+        self._waiting: list[int] = []
+
+    def add(self, label: str, line: int, cause: str) -> None:
+        """Note a row that cannot be read."""
+        place = f"{label}:{line}"
+        self.count += 1
+        if self._on_fault is None:
+            raise InputError(f"{place}: {cause}")
+        if self.count > _MOST_FAULTS and 2 * self.count > line:
+            raise InputError(f"{place}: {cause}; {self.count} of {line} lines cannot be read")
+        self._on_fault(place, cause)
+        self._first = self._first or f"{place}: {cause}"
+        self._waiting.append(line)
+
+    def take(self, end: int) -> list[int]:
+        """The lines before `end` that were noted since the last call, ascending."""
+        taken = [line for line in self._waiting if line < end]
+        self._waiting = self._waiting[len(taken) :]
+        return taken
+
+    def check_end(self, rows: int) -> None:
+        """Raise an `InputError` if none of the rows could be read."""
+        if 0 < rows == self.count:
+            raise InputError(f"{self._path}: no row can be read; {self._first}")
+
+
+def _with_faults(rows: Iterator[Row], unreadable: UnreadableRows) -> Iterator[Row | None]:
+    """The rows, and None in the place of each that could not be read."""
+    seen = 0
+    for row in rows:
+        yield from repeat(None, unreadable.count - seen)
+        seen = unreadable.count
+        yield row
+    yield from repeat(None, unreadable.count - seen)
 
 
 def _ending(path: str) -> str:
@@ -177,119 +204,78 @@ def _ending(path: str) -> str:
     return (name.with_suffix("") if name.suffix in COMPRESSED_SUFFIXES else name).suffix.lower()
 
 
-def _lines(path: str) -> Iterator[str | Undecodable]:
-    with text_input(path) as stream:
-        yield from read_lines(stream, path)
+def _cut(texts: int, number: int, line: str) -> Row:
+    return number, tuple(split_cells(line, [texts], f"where {texts} are expected"))
 
 
-def _fault(texts: Sequence[Any], count: int) -> str | None:
-    """Why these are not the texts of a row; None if they are."""
-    if len(texts) != count:
-        return f"{len(texts)} columns where {count} are expected"
-    for text in texts:
-        if not isinstance(text, str):
-            return f"{shown(text)} is no text"
-        if "\0" in text:
-            return HAS_NUL
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            return "not UTF-8"
-    return None
+# A row's number, the names of its texts, and their values, which the identity may follow.
+_Found = tuple[int, tuple[Sequence[str], list[Any]]]
 
 
-def _places(path: str, header: Sequence[str], names: Sequence[str], count: int) -> list[int]:
-    """The places of columns in a header; without names, those of all columns if there are `count` of them."""
-    if not names and len(header) == count:
-        return list(range(count))
+def _row(identity: str | None, number: int, found: tuple[Sequence[str], list[Any]]) -> Row:
+    names, values = found
+    if identity is None:
+        return number, tuple(map(readable_text, values, names))
+    *texts, own = values
+    if own is None:
+        raise RowError(f"{identity}: is missing")
+    return own, tuple(map(readable_text, texts, names))
+
+
+def _columns(source: Source, header: Sequence[str]) -> list[str]:
+    """The names of the columns with the texts: those that were named, or all if there are as many."""
+    if source.columns:
+        return list(source.columns)
+    if len(header) == source.texts:
+        return list(header)
     columns = ", ".join(map(shown, header))
-    if not names:
-        raise InputError(f"{path}: is a table; say which of its columns has the text: {columns}")
-    for name in names:
-        if name not in header:
-            raise InputError(f"{path}: has no column {shown(name)}; its columns are {columns}")
-    return [header.index(name) for name in names]
+    raise InputError(f"{source.path}: is a table; say which of its columns has the text: {columns}")
 
 
-def _csv(path: str, names: Sequence[str], count: int) -> Iterator[tuple[int, Values]]:
-    """The rows of a CSV or tab-separated file; a row is named by the line on which it ends."""
-    with text_input(path) as stream:
-        # A byte that is not UTF-8 is known by a lone surrogate, so that it costs its row alone.
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        first = text.readline()
-        tabs = _ending(path) == ".tsv"
-        delimiter = "\t" if tabs else max(",;\t", key=first.count)
-        # Text with tabs seldom has quotes around its cells, and often within them.
-        quoting: Any = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
-        rows = csv.reader(chain([first] if first else [], text), delimiter=delimiter, quoting=quoting)
-        without_header = bool(names) and all(name.isdecimal() for name in names)
-        width, places = 0, [int(name) - 1 for name in names] if without_header else []
-        if without_header and min(places) < 0:
-            raise InputError(f"{path}: columns are numbered from 1")
-        while True:
-            try:
-                row = next(rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield rows.line_num, on_one_line(error)
-                continue
-            if not row:
-                continue
-            if not width:
-                width = len(row)
-                if not without_header:
-                    places = _places(path, row, names, count)
-                    continue
-                if max(places) >= width:
-                    raise InputError(f"{path}: has {width} columns; there is no column {max(places) + 1}")
-            if len(row) == width:
-                yield rows.line_num, [row[place] for place in places]
-            else:
-                yield rows.line_num, f"{len(row)} columns where {width} are expected"
+def _named(source: Source, rows: Iterator[tuple[int, Any]]) -> Iterator[_Found]:
+    """The values of named columns; a row is a mapping."""
+    if (first := next(rows, None)) is None:
+        return
+    names = _columns(source, [*first[1]])
+    for number, row in chain([first], rows):
+        values = [row.get(name) for name in names]
+        yield number, (names, values if source.identity is None else [*values, row.get(source.identity)])
 
 
-def _json_lines(path: str, names: Sequence[str], count: int) -> Iterator[tuple[int, Values]]:
-    """The rows of a file with a JSON object on each line."""
-    for number, line in enumerate(_lines(path), start=1):
-        if isinstance(line, Undecodable):
-            yield number, line.cause
+def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterator[_Found]:
+    """The values of numbered columns of a table without a header, whose first row says how wide it is."""
+    if source.identity is not None and not is_count(source.identity):
+        raise InputError(f"{source.path}: has no header, so {shown(source.identity)} has to be a number, too")
+    names = [*source.columns, *([] if source.identity is None else [source.identity])]
+    places = [int(name) - 1 for name in names]
+    first: list[str] = []
+    rows = csv_rows(enumerate(read_lines(stream, source.path), start=1), first)
+    for number, row, cause in rows:
+        if cause:
+            unreadable.add(source.path, number, cause)
             continue
-        if not line.strip():
-            continue
-        try:
-            content = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield number, f"is not JSON: {on_one_line(error)}"
-            continue
-        if isinstance(content, str) and count == 1 and not names:
-            yield number, [content]
-            continue
-        if not isinstance(content, dict):
-            yield number, "is no JSON object"
-            continue
-        if not names:
-            names = [list(content)[place] for place in _places(path, list(content), names, count)]
-        missing = [name for name in names if name not in content]
-        yield number, f"lacks {shown(missing[0])}" if missing else [content[name] for name in names]
+        if not first:
+            first += row
+            check_columns([str(place) for place in range(1, len(row) + 1)], names, f"{source.path}:{number}")
+        yield number, (source.columns, [row[place] for place in places])
 
 
-def _parquet(path: str, names: Sequence[str], count: int) -> Iterator[tuple[int, Values]]:
-    """The rows of a Parquet file."""
+def _parquet(source: Source, unreadable: UnreadableRows) -> Iterator[_Found]:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise InputError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
-    if path == "-":
-        raise InputError("Parquet cannot be read from standard input")
-    number = 0
+        raise InputError(f"{source.path}: Parquet needs pyarrow: pip install pyarrow") from None
+    number = count(1)
     try:
-        with ParquetFile(path) as file:
+        with ParquetFile(source.path) as file:
             header = file.schema_arrow.names
-            chosen = [header[place] for place in _places(path, header, names, count)]
-            for batch in file.iter_batches(columns=list(dict.fromkeys(chosen))):
-                columns = [batch.column(name).to_pylist() for name in chosen]
+            names = _columns(source, header)
+            wanted = [*names, *([] if source.identity is None else [source.identity])]
+            check_columns(header, wanted, source.path)
+            for batch in file.iter_batches(columns=list(dict.fromkeys(wanted))):
+                columns = [column_values(batch.column(name)) for name in wanted]
                 for values in zip(*columns, strict=True):
-                    number += 1
-                    yield number, values
+                    yield next(number), (names, list(values))
     except (ArrowException, OSError) as error:
-        raise InputError(f"{path}: cannot be read: {on_one_line(error)}") from None
+        raise InputError(f"{source.path}: cannot be read: {on_one_line(error)}") from None

@@ -14,15 +14,8 @@ from paraphrastic.cli.plugins import plugins
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
-# The extra that installs the packages for a format, if it needs more than the library has.
-_EXTRAS = {
-    "paraphrastic": None,
-    "sentence-transformers": "sentence-transformers",
-    "model2vec": "model2vec",
-    "onnx": "onnx",
-    "glove": None,
-    "javascript": None,
-}
+# What `--format` takes. The packages of those that are other libraries are in extras of the same names.
+_FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "glove", "javascript")
 
 
 @cli.command(
@@ -99,7 +92,7 @@ model's folder loads in sentence-transformers and model2vec as it is; the format
 folder and compare.
 """,
     cli.model(),
-    cli.argument("--format", required=True, choices=list(_EXTRAS), help="format of the export"),
+    cli.argument("--format", required=True, choices=_FORMATS, help="format of the export"),
     cli.output("folder to create", "DIR"),
     cli.file(
         "--text",
@@ -145,8 +138,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
         if smaller is not opened and isinstance(opened, AverageEncoder):
             score = stack.enter_context(_scorer(sts)) if sts else None
             original = Original(opened, folder, score)
-        if extra := _EXTRAS[format]:
-            stack.enter_context(cli.needing(extra))
+        stack.enter_context(cli.needing(format))
         exported = export_model(
             smaller,
             format,

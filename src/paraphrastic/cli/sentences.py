@@ -66,7 +66,7 @@ def embed(
     with cli.faults() as on_fault, cli.counter("sentences") as counter:
         embed_file(
             open_encoder(folder, threads=options["threads"]),
-            Source(source, [column] if column else [], identity, strict=strict, on_fault=on_fault),
+            Source(source, [column] if column else [], identity, on_fault=None if strict else on_fault),
             encoding=Encoding(language, dtype, normalize),
             name=model or Path(folder).name,
             **options,
@@ -119,7 +119,7 @@ def score(
     opened = open_folder(choose_folder(model, languages or ()))
     others = [second] if second else []
     with cli.faults() as on_fault, cli.counter("pairs") as counter:
-        rows = Source(source, columns, others=others, texts=2, strict=strict, on_fault=on_fault)
+        rows = Source(source, columns, others=others, texts=2, on_fault=None if strict else on_fault)
         score_file(opened, rows, languages=languages, **options, progress=counter)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -17,13 +16,12 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
 from paraphrastic.base.rows import Batch, Source
 from paraphrastic.base.streams import is_stream
-from paraphrastic.base.tables import clean
 from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
 from paraphrastic.model.matrix_description import MatrixDescription, description_path, require_replaceable
 from paraphrastic.model.system import System
-from paraphrastic.model.vector_tables import is_table, table_output
+from paraphrastic.model.vector_tables import Write, is_table, table_output
 
 # Called with the number of sentences or lines that are done.
 OnSentences = Callable[[int], None]
@@ -76,49 +74,37 @@ def embed_file(
         InputError: a file cannot be read or written or is not UTF-8, or another file is in the description's
             place; see also `embed_raw_text` and `rows.Source`.
     """
-    source = Source(source, strict=True) if isinstance(source, str) else source
+    source = Source(source) if isinstance(source, str) else source
     embed = _embedder(model, encoding)
     workers = 1 if isinstance(model, System) else threads or available_cores()
-    is_matrix = not is_table(output)
-    if is_matrix and source.identity is not None:
+    dtype = np.dtype(encoding.dtype)
+    if is_table(output):
+        writing = table_output(output, model.dim, dtype)
+    elif source.identity is not None:
         raise InputError(f"{output}: a matrix has no identities of rows; write a .parquet or a .jsonl file")
-    beside = _beside(output) if is_matrix else None
-    made = None
-
-    def describe(vectors: Vectors) -> None:
-        nonlocal made
-        if beside:
-            made = MatrixDescription.of(
-                model,
-                vectors,
-                model=name or model.label,
-                language=encoding.language,
-                normalized=encoding.normalize,
-            )
-            # It describes the matrix that is about to be replaced.
-            beside.unlink(missing_ok=True)
+    else:
+        place = name or (model.label if isinstance(model, System) else model.config["model"])
+        describe = partial(
+            MatrixDescription.of,
+            model,
+            model=place,
+            language=encoding.language,
+            normalized=encoding.normalize,
+        )
+        writing = _matrix_output(output, model.dim, dtype, describe)
 
     def work(rows: Batch) -> tuple[Batch, Vectors]:
         return rows, embed(rows.columns[0])
 
-    count = 0
-    with ExitStack() as stack:
-        # The output is opened first, so that no work is lost if it cannot be written.
-        if is_matrix:
-            write = stack.enter_context(_npy_output(output, model.dim, np.dtype(encoding.dtype), describe))
-        else:
-            write_rows = stack.enter_context(table_output(output, model.dim, np.dtype(encoding.dtype)))
+    done = embedded = 0
+    # The output is opened first, so that no work is lost if it cannot be written.
+    with writing as write:
         for rows, vectors in in_order(work, source.batches(batch), workers):
-            if is_matrix:
-                write(vectors)
-            else:
-                write_rows(rows, vectors)
-            count += len(vectors)
+            write(rows, vectors)
+            done, embedded = done + len(vectors), embedded + len(vectors) - len(rows.faults)
             if progress:
-                progress(count)
-    if beside and made:
-        made.write(beside)
-    return count - source.faults
+                progress(done)
+    return embedded
 
 
 def _embedder(model: SentenceEncoder | System, encoding: Encoding) -> Callable[[list[str]], Vectors]:
@@ -139,12 +125,27 @@ def _embedder(model: SentenceEncoder | System, encoding: Encoding) -> Callable[[
     return embed
 
 
-def _beside(output: str) -> Path | None:
-    """The place of the description of a matrix; None if the matrix is not a file."""
-    if output == "-" or is_stream(output):
-        return None
-    require_replaceable(description_path(output))
-    return description_path(output)
+@contextmanager
+def _matrix_output(
+    output: str, dim: int, dtype: np.dtype[Any], describe: Callable[[Vectors], MatrixDescription]
+) -> Iterator[Write]:
+    """Yield a function that appends rows to a `.npy` file, beside which its description is written."""
+    beside, made = None, None
+    if output != "-" and not is_stream(output):
+        beside = description_path(output)
+        require_replaceable(beside)
+
+    def complete(vectors: Vectors) -> None:
+        nonlocal made
+        made = describe(vectors)
+        # It describes the matrix that is about to be replaced.
+        if beside:
+            beside.unlink(missing_ok=True)
+
+    with _npy_output(output, dim, dtype, complete) as write:
+        yield lambda rows, vectors: write(vectors)
+    if beside and made:
+        made.write(beside)
 
 
 def score_file(
@@ -172,24 +173,23 @@ def score_file(
         InputError: a file cannot be read or written or is not UTF-8, or a line does not have two columns; see
             also `score_raw_text` and `rows.Source`.
     """
-    source = Source(source, texts=2, strict=True) if isinstance(source, str) else source
+    source = Source(source, texts=2) if isinstance(source, str) else source
 
-    def score(rows: Batch) -> tuple[str, int]:
+    def score(rows: Batch) -> tuple[str, int, int]:
         bad = set(rows.faults)
         pairs = [pair for place, pair in enumerate(zip(*rows.columns, strict=True)) if place not in bad]
         scores = model.score_raw_text(pairs, languages=languages, threads=1)
-        lines = zip(scores, pairs, strict=True)
-        # A cell of a table may have tabs and line ends.
-        return "".join(f"{score:.6f}\t{clean(a)}\t{clean(b)}\n" for score, (a, b) in lines), len(bad)
+        text = "".join(f"{score:.6f}\t{a}\t{b}\n" for score, (a, b) in zip(scores, pairs, strict=True))
+        return text, len(rows.identities), len(pairs)
 
-    done = 0
+    done = scored = 0
     with text_output(output) as file:
-        for text, bad in in_order(score, source.batches(batch), threads or available_cores()):
+        for text, rows, pairs in in_order(score, source.batches(batch), threads or available_cores()):
             file.write(text)
-            done += text.count("\n") + bad
+            done, scored = done + rows, scored + pairs
             if progress:
                 progress(done)
-    return done - source.faults
+    return scored
 
 
 @contextmanager

@@ -11,14 +11,8 @@ from typing import Any, BinaryIO
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES, open_stream
 from paraphrastic.base.errors import InputError, cut
 from paraphrastic.base.lines import UnreadableRows, aligned_lines
-from paraphrastic_pipeline.corpus.pair_tables import (
-    RowError,
-    json_records,
-    parse_rows,
-    readable_text,
-    with_nested,
-)
-from paraphrastic_pipeline.corpus.quoted_tables import table_rows
+from paraphrastic.base.quoted_tables import table_rows
+from paraphrastic.base.row_values import RowError, json_records, parse_rows, readable_text, with_nested
 from paraphrastic_pipeline.registry.archive import member_names, open_members
 from paraphrastic_pipeline.registry.group_layouts import GroupLayout, matching
 

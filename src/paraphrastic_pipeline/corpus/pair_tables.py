@@ -8,10 +8,9 @@ the two or three columns are source, target and paraphrase score, and a header o
 The first row decides which columns and scores there are; a later row that differs is unreadable.
 """
 
-import json
 import math
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -22,10 +21,11 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError, cut, shown
-from paraphrastic.base.lines import HAS_NUL, MAX_LINE_BYTES, TOO_LONG, UnreadableRows, readable_lines
+from paraphrastic.base.errors import InputError, shown
+from paraphrastic.base.lines import UnreadableRows, read_lines, readable_lines
 from paraphrastic.base.numbers import is_count, read_number
-from paraphrastic.base.tables import clean
+from paraphrastic.base.quoted_tables import check_columns, csv_rows
+from paraphrastic.base.row_values import RowError, column_values, json_records, parse_rows, readable_text
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 
 # Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.
@@ -48,34 +48,6 @@ class PairRows:
 
     rows: Iterator[tuple[Any, ...]]
     scores: tuple[str, ...] = ()
-
-
-class RowError(Exception):
-    """A row cannot be read; the message is the cause."""
-
-
-def parse_rows(
-    rows: Iterable[tuple[int, Raw]],
-    parse: Callable[[int, Raw], Parsed],
-    label: str,
-    unreadable: UnreadableRows,
-) -> Iterator[Parsed]:
-    """Parse numbered rows; a row for which `parse` raises a `RowError` is noted as unreadable."""
-    for number, row in rows:
-        try:
-            parsed = parse(number, row)
-        except RowError as error:
-            unreadable.add(label, number, str(error))
-        else:
-            yield parsed
-
-
-def split_cells(line: str, widths: Sequence[int], expected: str) -> list[str]:
-    """Split a line at tabs; if the cell count is not in `widths`, a `RowError` says what is `expected`."""
-    cells = line.split("\t")
-    if len(cells) not in widths:
-        raise RowError(f"{len(cells)} columns, {expected}")
-    return cells
 
 
 def finite_score(value: object) -> float:
@@ -164,13 +136,26 @@ def rows_of_cells(
     return PairRows(parse_rows(rows, parse, label, unreadable), scores)
 
 
-def check_columns(header: Sequence[str], wanted: Sequence[str], place: str) -> None:
-    """Raise an `InputError` if a header lacks a wanted column, or has it twice."""
-    for column in wanted:
-        if (count := header.count(column)) != 1:
-            number = f"{count} columns" if count else "no column"
-            names = cut(", ".join(map(shown, header))) or "nothing"
-            raise InputError(f"{place}: {number} {shown(column)}; the header has {names}")
+def csv_pairs(
+    stream: BinaryIO,
+    label: str,
+    languages: tuple[str, str],
+    columns: Sequence[str],
+    unreadable: UnreadableRows,
+) -> PairRows:
+    """Rows of a CSV file, whose cells may be in quotes."""
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        first: list[str] = []
+        for number, row, cause in csv_rows(enumerate(read_lines(stream, label), start=1), first):
+            if cause:
+                unreadable.add(label, number, cause)
+            else:
+                first += [] if first else row
+                # An end of a line in a cell is white space.
+                yield number, [cell.replace("\n", " ") for cell in row]
+
+    return rows_of_cells(rows(), label, columns, unreadable, languages=languages, kind="CSV")
 
 
 def jsonl_rows(
@@ -191,40 +176,6 @@ def jsonl_rows(
             return PairRows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
         unreadable.add(label, number, _missing(columns, languages, paths))
     return PairRows(iter(()))
-
-
-def json_records(
-    stream: BinaryIO, label: str, unreadable: UnreadableRows
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects of lines, by `with_nested`, with their numbers; empty lines are skipped."""
-    lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
-    return parse_rows(lines, _flat_record, label, unreadable)
-
-
-def _flat_record(number: int, line: str) -> tuple[int, dict[str, Any]]:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise RowError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
-    except (ValueError, RecursionError):
-        raise RowError("not JSON: nested too deeply, or a number too long") from None
-    return number, with_nested(record)
-
-
-def with_nested(record: Any) -> dict[str, Any]:
-    """Add the nested entries of a JSON object to it, under dotted names."""
-    if not isinstance(record, dict):
-        raise RowError("not a JSON object")
-    # A queue instead of recursion, since JSON may be nested as deeply as Python's stack allows.
-    waiting = deque((f"{key}.", value) for key, value in record.items() if isinstance(value, dict))
-    while waiting:
-        prefix, entries = waiting.popleft()
-        for key, value in entries.items():
-            if isinstance(value, dict):
-                waiting.append((f"{prefix}{key}.", value))
-            else:
-                record.setdefault(prefix + key, value)
-    return record
 
 
 def _json_row(
@@ -254,7 +205,8 @@ def parquet_rows(
             raise InputError(f"{path}: the column {name!r} holds {kind}, not text")
     blocks = (pa.Table.from_batches([block]) for block in read_blocks(path, columns=names))
     tables = (_flattened(block, path) for block in blocks)
-    rows = (row for table in tables for row in zip(*(_values(table[name]) for name in names), strict=True))
+    values = ([column_values(table[name]) for name in names] for table in tables)
+    rows = (row for block in values for row in zip(*block, strict=True))
     return PairRows(parse_rows(enumerate(rows, start=1), partial(_row, names), str(path), unreadable), scores)
 
 
@@ -263,22 +215,6 @@ def _row(names: Sequence[str], number: int, values: Sequence[Any]) -> tuple[Any,
     source, target, *scores = values
     sides = (readable_text(source, names[0]), readable_text(target, names[1]))
     return *sides, number, *map(finite_score, scores)
-
-
-def readable_text(value: object, name: str) -> str:
-    """Check a cell's text, and replace its control characters by spaces, like `read_lines`."""
-    if isinstance(value, UnicodeDecodeError):
-        raise RowError(f"{name}: not UTF-8: byte 0x{value.object[value.start]:02x}")
-    if not isinstance(value, str):
-        raise RowError(f"{name}: is missing" if value is None else f"{name}: {shown(value)} is not text")
-    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise RowError(f"{name}: half of a surrogate pair")
-    if "\0" in value:
-        raise RowError(f"{name}: {HAS_NUL}")
-    # No character has more than four bytes.
-    if len(value) > MAX_LINE_BYTES // 4 and len(value.encode()) > MAX_LINE_BYTES:
-        raise RowError(f"{name}: {TOO_LONG}")
-    return clean(value)
 
 
 def _named(columns: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -321,18 +257,3 @@ def _flattened(table: pa.Table, path: Path) -> pa.Table:
         if not any(map(pa.types.is_struct, table.schema.types)):
             return table
         table = table.flatten()
-
-
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    """A column's values; a value that is not UTF-8 is replaced by its `UnicodeDecodeError`."""
-    try:
-        return column.to_pylist()
-    except UnicodeDecodeError:
-        return [_decoded(value) for value in column]
-
-
-def _decoded(value: pa.Scalar) -> Any:
-    try:
-        return value.as_py()
-    except UnicodeDecodeError as error:
-        return error

@@ -13,19 +13,18 @@ import pyarrow as pa
 from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
+from paraphrastic.base.row_values import parse_rows, split_cells
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
 from paraphrastic_pipeline.corpus.group_files import GroupRow, group_rows
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, warn
 from paraphrastic_pipeline.corpus.pair_tables import (
     PairRows,
+    csv_pairs,
     finite_score,
     jsonl_rows,
     parquet_rows,
-    parse_rows,
-    split_cells,
     tsv_rows,
 )
-from paraphrastic_pipeline.corpus.quoted_tables import csv_pairs
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.archive import open_members

@@ -13,8 +13,8 @@ from xml.parsers import expat
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows
+from paraphrastic.base.row_values import RowError, parse_rows
 from paraphrastic.base.tables import clean
-from paraphrastic_pipeline.corpus.pair_tables import RowError, parse_rows
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 _CHUNK_BYTES = 1 << 16

@@ -17,8 +17,7 @@ from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows
 from paraphrastic_pipeline.corpus.blocks import open_parquet
-from paraphrastic_pipeline.corpus.pair_tables import PairRows, jsonl_rows, parquet_rows, tsv_rows
-from paraphrastic_pipeline.corpus.quoted_tables import csv_pairs
+from paraphrastic_pipeline.corpus.pair_tables import PairRows, csv_pairs, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of

@@ -7,9 +7,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import BinaryIO
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, cut, shown
 from paraphrastic.base.lines import Undecodable, UnreadableRows, read_lines
-from paraphrastic_pipeline.corpus.pair_tables import PairRows, check_columns, rows_of_cells
 
 # No sentence is as long; a quote that is never closed must not swallow the rest of a file.
 _MAX_CELL, _MAX_LINES = 1 << 20, 1000
@@ -40,7 +39,7 @@ def table_rows(
             raise InputError(f"{label}:{number}: the header cannot be read: {cause}")
         unreadable.add(label, number, cause)
 
-    reader = _tsv_rows if separator == "\t" else _csv_rows
+    reader = _tsv_rows if separator == "\t" else csv_rows
     for number, row, cause in reader(enumerate(read_lines(stream, label), start=1), header):
         if cause:
             refuse(number, cause)
@@ -53,26 +52,13 @@ def table_rows(
         check_columns(header, wanted, label)
 
 
-def csv_pairs(
-    stream: BinaryIO,
-    label: str,
-    languages: tuple[str, str],
-    columns: Sequence[str],
-    unreadable: UnreadableRows,
-) -> PairRows:
-    """The pairs of a CSV file; see `pair_tables`."""
-
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        first: list[str] = []
-        for number, row, cause in _csv_rows(enumerate(read_lines(stream, label), start=1), first):
-            if cause:
-                unreadable.add(label, number, cause)
-            else:
-                first += [] if first else row
-                # An end of a line in a cell is white space.
-                yield number, [cell.replace("\n", " ") for cell in row]
-
-    return rows_of_cells(rows(), label, columns, unreadable, languages=languages, kind="CSV")
+def check_columns(header: Sequence[str], wanted: Sequence[str], place: str) -> None:
+    """Raise an `InputError` if a header lacks a wanted column, or has it twice."""
+    for column in wanted:
+        if (count := header.count(column)) != 1:
+            number = f"{count} columns" if count else "no column"
+            names = cut(", ".join(map(shown, header))) or "nothing"
+            raise InputError(f"{place}: {number} {shown(column)}; the header has {names}")
 
 
 def csv_separator(lines: Sequence[str]) -> str:
@@ -116,7 +102,7 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-def _csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[int, list[str], str]]:
+def csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[int, list[str], str]]:
     """Numbers and rows as in `_tsv_rows`.
 
     A quote that is never closed swallows everything up to the next quote. So if a row of several lines is not
