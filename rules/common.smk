@@ -22,6 +22,7 @@ from paraphrastic_pipeline.workflow.functions import module_of
 from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import Needs
+from paraphrastic_pipeline.workflow.studies import Studies
 from paraphrastic_pipeline.workflow.outputs import Results, configs_below, sample_files
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
@@ -40,6 +41,7 @@ try:
     config.update(as_json(settings))
     corpora = Corpora(settings, datasets, ancient)
     models = Models(corpora)
+    studies = Studies(models)
     evaluations = Evaluations(models)
     configs = configs_below([*workflow.configfiles, *workflow.overwrite_configfiles], workflow.basedir)
     results = Results(evaluations, Path(workflow.basedir), configs)

@@ -31,10 +31,10 @@ rule describe_corpus:
 
 rule inspect_model:
     input:
-        after=models.study_model_files("inspection", "results/models"),
-        before=models.study_model_files("inspection", "results/untrained"),
-        selected=models.inspected_files("results/selected/{data}/{corpus}/{pair}.parquet"),
-        dropped=models.inspected_files("results/selected/{data}/{corpus}/{pair}.dropped.tsv"),
+        after=studies.study_model_files("inspection", "results/models"),
+        before=studies.study_model_files("inspection", "results/untrained"),
+        selected=studies.inspected_files("results/selected/{data}/{corpus}/{pair}.parquet"),
+        dropped=studies.inspected_files("results/selected/{data}/{corpus}/{pair}.dropped.tsv"),
     output:
         neighbours="results/tables/neighbours.csv",
         pieces="results/tables/pieces.csv",
@@ -50,7 +50,7 @@ rule inspect_model:
     resources:
         **needs("inspect_model"),
     params:
-        corpora=models.inspected_corpora,
+        corpora=studies.inspected_corpora,
         settings={key: value for key, value in as_json(settings.inspection).items() if key != "model"},
         code=code_of("inspect_model"),
     message:

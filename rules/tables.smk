@@ -5,9 +5,9 @@ from paraphrastic_pipeline.workflow.functions import TABLES
 # What each table is made of: the files, and then the settings, that its function takes (workflow.functions).
 TABLE_FILES = {
     "filter_study": {
-        "summaries": models.filter_study_files("parts.json"),
-        "development": models.filter_study_files("{part}/development.json"),
-        "sts": models.filter_study_files("{part}/sts.json"),
+        "summaries": studies.filter_study_files("parts.json"),
+        "development": studies.filter_study_files("{part}/development.json"),
+        "sts": studies.filter_study_files("{part}/sts.json"),
         "published": "config/published/filter_study.csv",
     },
     "speed": {"measured": "results/eval/speed.json", "published": "config/published/speed.csv"},
@@ -134,9 +134,9 @@ use rule tabulate_results as tabulate_funnel with:
 
 use rule tabulate_results as tabulate_language_choice with:
     input:
-        overlaps=models.language_choice_files("results/language_choice/{model}.json"),
-        sts=models.language_choice_files("results/eval/{model}/sts.json"),
-        prefixed=models.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
+        overlaps=studies.language_choice_files("results/language_choice/{model}.json"),
+        sts=studies.language_choice_files("results/eval/{model}/sts.json"),
+        prefixed=studies.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
         uriel=corpora.downloads(settings.language_choice.uriel),
         published="config/published/language_choice_correlations.csv",
     output:
@@ -159,8 +159,8 @@ use rule tabulate_results as tabulate_language_choice with:
 
 use rule tabulate_results as tabulate_negatives with:
     input:
-        models.study_model_files("negatives", "results/models"),
-        pairs=models.study_file("negatives", "results/corpora/{data}/pairs.parquet"),
+        studies.study_model_files("negatives", "results/models"),
+        pairs=studies.study_file("negatives", "results/corpora/{data}/pairs.parquet"),
     output:
         table="results/tables/negatives.csv",
     log:
@@ -173,7 +173,7 @@ use rule tabulate_results as tabulate_negatives with:
         **needs("tabulate_negatives"),
     params:
         function=TABLES["negatives"],
-        settings=models.negatives_settings,
+        settings=studies.negatives_settings,
         code=code_of("tabulate_results", TABLES["negatives"]),
     message:
         "Tabulate the negatives of a model"

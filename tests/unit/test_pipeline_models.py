@@ -12,6 +12,7 @@ from configurations import load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.workflow.corpora import languages_of, one_of
+from paraphrastic_pipeline.workflow.studies import Studies
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
@@ -162,12 +163,12 @@ def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -
 
 
 def test_studies_that_are_off_are_refused_by_their_key() -> None:
-    models = results(filter_study={"model": None}, language_choice={"models": []}).evaluations.models
+    models = Studies(results(filter_study={"model": None}, language_choice={"models": []}).evaluations.models)
     with pytest.raises(InputError, match=r"filter_study\.model: is null"):
         models.filter_study_files("parts.json")(of())
     with pytest.raises(InputError, match=r"language_choice\.models: is empty"):
         models.language_choice_files("{model}")(of())
-    there = results().evaluations.models
+    there = Studies(results().evaluations.models)
     assert there.filter_study_files("{part}/x")(of())[0] == "results/filter_study/en/paraphrase_score/1/x"
     assert len(there.filter_study_files("{part}/x")(of())) == 5
     assert there.language_choice_files("{model}")(of()) == ["de", "es", "fr"]
@@ -180,10 +181,10 @@ def test_studies_that_are_off_are_refused_by_their_key() -> None:
 def test_negatives_are_those_of_one_model() -> None:
     assert "negatives" not in results().tables
     with pytest.raises(InputError, match=r"negatives\.model: is null"):
-        results().evaluations.models.study_file("negatives", "{model}")(of())
+        Studies(results().evaluations.models).study_file("negatives", "{model}")(of())
     found = results(negatives={"model": "de-megabatch-2", "megabatch": [3]})
     assert "negatives" in found.tables
-    models = found.evaluations.models
+    models = Studies(found.evaluations.models)
     assert models.study_file("negatives", "{model}/{data}")(of()) == "de-megabatch-2/de"
     assert models.negatives_settings(of()) == {
         "megabatch": [3], "sentences": None, "batch_size": 128, "model": "results/models/de-megabatch-2"

@@ -1,7 +1,7 @@
-"""Secrets in addresses: they are refused where addresses are given, and hidden in all messages."""
+"""Addresses: which can be used, and their secrets, which are refused where given and hidden in messages."""
 
 import re
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 # A user name, a password or a token before the host. A password may contain an @. If it contains a slash, the
 # host seems to have a port that is not a number. Without a scheme, there must be a name and a password.
@@ -63,3 +63,22 @@ def _hidden(parameter: re.Match[str]) -> str:
 def _is_secret(parameter: re.Match[str]) -> bool:
     # Servers decode the names of parameters.
     return _SECRET_NAME.fullmatch(unquote(parameter[2]).strip()) is not None
+
+
+def address_error(address: str) -> str | None:
+    """Why `address` cannot be used; None if it is a good http, https or file address without secrets."""
+    if error := secret_error(address):
+        return error
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # an invalid port raises only on access
+    except ValueError as error:
+        return f"not a usable address: {error}"
+    if parts.scheme not in ("http", "https", "file"):
+        return "not an http, https or file address"
+    if parts.scheme == "file":
+        return "a file address with a host" if parts.netloc else None if parts.path else "has no path"
+    if not parts.hostname:
+        return "names no host"
+    path = unquote(parts.path)
+    return "has no plain path" if not path.strip("/") or ".." in path.split("/") else None

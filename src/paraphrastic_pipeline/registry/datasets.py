@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from paraphrastic.base.addresses import secret_error
+from paraphrastic.base.addresses import address_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import is_count
 from paraphrastic_pipeline.registry.group_layouts import LayoutError, group_layout
@@ -383,22 +383,3 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     if kind in ("tsv", "csv") and numbers and (len(numbers) < len(columns) or "0" in numbers):
         return f"columns of kind {kind!r} are numbers from 1, or all of them names from its header"
     return None
-
-
-def address_error(address: str) -> str | None:
-    """Why `address` cannot be used; None if it is a good http, https or file address without secrets."""
-    if error := secret_error(address):
-        return error
-    try:
-        parts = urlsplit(address)
-        _ = parts.port  # an invalid port raises only on access
-    except ValueError as error:
-        return f"not a usable address: {error}"
-    if parts.scheme not in ("http", "https", "file"):
-        return "not an http, https or file address"
-    if parts.scheme == "file":
-        return "a file address with a host" if parts.netloc else None if parts.path else "has no path"
-    if not parts.hostname:
-        return "names no host"
-    path = unquote(parts.path)
-    return "has no plain path" if not path.strip("/") or ".." in path.split("/") else None

@@ -18,11 +18,12 @@ from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock, Timeout
 
+from paraphrastic.base.addresses import address_error
 from paraphrastic.base.compressed import DamagedError
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.registry.archive import check_whole
-from paraphrastic_pipeline.registry.datasets import RemoteFile, address_error
+from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.http import (
     LEAST_BYTES,
     AddressError,

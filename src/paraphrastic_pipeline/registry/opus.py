@@ -14,10 +14,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
+from paraphrastic.base.addresses import address_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.numbers import is_count
-from paraphrastic_pipeline.registry.datasets import RemoteFile, address_error
+from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 
 LISTS = Path("resources/opus")

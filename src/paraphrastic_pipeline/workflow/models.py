@@ -10,7 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic.base.hub_names import hub_name
 from paraphrastic_pipeline.registry.download import MANUAL
@@ -21,19 +20,13 @@ from paraphrastic_pipeline.settings.local_files import dataset_versions
 from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.settings.study_models import data_models, prefixed_name, variants
+from paraphrastic_pipeline.settings.study_models import data_models, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 # Most threads of a training run; more have not been measured.
 _THREADS = 8
-# What there is not if a study names no model.
-_WITHOUT_MODEL = {
-    "filter_study": "there is no filter study",
-    "inspection": "no model is looked at",
-    "negatives": "there is no table of negatives",
-}
 
 
 def teacher_name(place: str) -> str:
@@ -68,7 +61,7 @@ class Models:
         # The models in the tables of corpora, and a pair of model and corpus for each row about a corpus.
         self.table_models = [model for model in config.models if model in self.corpus_models]
         self.model_corpora = [
-            (model, name) for model in self.table_models for name in self._names_in_tables(model)
+            (model, name) for model in self.table_models for name in self.names_in_tables(model)
         ]
         # The models that hold out pairs of their corpora.
         self.held_out_models = [model for model in self.corpus_models if definitions[model].held_out]
@@ -204,7 +197,7 @@ class Models:
             kind = "bitext"
         return as_json(getattr(self.definition(wildcards).selection, kind))
 
-    def _names_in_tables(self, model: str) -> list[str]:
+    def names_in_tables(self, model: str) -> list[str]:
         """Return names of a model's corpora, with the languages where it has several pairs of a corpus."""
         corpora = [corpus for corpus, _ in self.corpus_pairs[model]]
         return [
@@ -212,7 +205,7 @@ class Models:
             for corpus, pair in self.corpus_pairs[model]
         ]
 
-    def _corpus_files(self, model: str, path: str) -> list[str]:
+    def corpus_files(self, model: str, path: str) -> list[str]:
         """Return one file per corpus and pair of languages of a model, in order."""
         named = {"model": model, "data": self.data_models[model]}
         return [
@@ -222,13 +215,13 @@ class Models:
 
     def of_corpora(self, path: str) -> OfWildcards:
         """Return a function for one file per corpus and pair of languages of the job's model, in order."""
-        return lambda wildcards: self._corpus_files(wildcards.model, path)
+        return lambda wildcards: self.corpus_files(wildcards.model, path)
 
     def selected_counts(self, wildcards: Wildcards) -> list[str]:
         """Return the counts of the selections of a model; none if it has a dataset instead of corpora."""
         if wildcards.model not in self.corpus_pairs:
             return []
-        return self._corpus_files(wildcards.model, "results/selected/{data}/{corpus}/{pair}.counts.json")
+        return self.corpus_files(wildcards.model, "results/selected/{data}/{corpus}/{pair}.counts.json")
 
     def if_dropped(self, path: str, *, or_held_out: bool = False) -> OfWildcards:
         """Return `of_corpora`, or no files if contaminated pairs stay in the training data.
@@ -254,7 +247,7 @@ class Models:
 
         In the path, `{data}` is the model whose training data are used.
         """
-        return [file for model in self.table_models for file in self._corpus_files(model, path)]
+        return [file for model in self.table_models for file in self.corpus_files(model, path)]
 
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the digests of the files that a model has instead of corpora."""
@@ -357,7 +350,7 @@ class Models:
         corpora = self._corpora_of(wildcards)
         if self.definition(wildcards).dataset:
             return [(name, *about) for name, about in corpora.items()]
-        names = self._names_in_tables(wildcards.model)
+        names = self.names_in_tables(wildcards.model)
         pairs = self.corpus_pairs[wildcards.model]
         return [(name, *corpora[corpus]) for name, (corpus, _) in zip(names, pairs, strict=True)]
 
@@ -384,58 +377,6 @@ class Models:
             for corpus, pair in self.corpus_pairs[wildcards.model]
         }
 
-    def study_file(self, study: str, path: str) -> OfWildcards:
-        """Return a function for a file of the model that a study such as `negatives` names.
-
-        In the path, `{data}` is the model whose training data are used.
-        """
-
-        def file(wildcards: Wildcards) -> str:
-            model = self._study_model(study)
-            return path.format(model=model, data=self.data_models[model])
-
-        return file
-
-    def filter_study_files(self, name: str) -> OfWildcards:
-        """Return a function for one file per measure of the filter study and, with `{part}`, per part."""
-
-        def files(wildcards: Wildcards) -> list[str]:
-            folder = f"results/filter_study/{self._study_model('filter_study')}"
-            study = self.config.filter_study
-            parts = range(1, study.parts + 1) if "{part}" in name else [0]
-            return [
-                f"{folder}/{measure}/{name.format(part=part)}" for measure in study.rank_by for part in parts
-            ]
-
-        return files
-
-    def study_model_files(self, study: str, folder: str) -> OfWildcards:
-        """Return a function for the files of the model that a study names, in a folder of models."""
-        return lambda wildcards: self.corpora.model_files(
-            self._study_model(study), f"{folder}/{self._study_model(study)}"
-        )
-
-    def _study_model(self, study: str) -> str:
-        model: str | None = getattr(self.config, study).model
-        if model is None:
-            raise InputError(f"config: {study}.model: is null, so {_WITHOUT_MODEL[study]}")
-        return model
-
-    def negatives_settings(self, wildcards: Wildcards) -> Json:
-        """Return the settings of the table of negatives, with the size of its model's mini-batches."""
-        settings = {key: value for key, value in as_json(self.config.negatives).items() if key != "model"}
-        model = self._study_model("negatives")
-        batch_size = self.config.definitions[model].training.batch_size
-        return {**settings, "model": f"results/models/{model}", "batch_size": batch_size}
-
-    def inspected_files(self, path: str) -> OfWildcards:
-        """Return a function for one file per corpus and pair of languages of the inspected model."""
-        return lambda wildcards: self._corpus_files(self._study_model("inspection"), path)
-
-    def inspected_corpora(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of the inspected model's corpora, one for each of its files of pairs."""
-        return self._names_in_tables(self._study_model("inspection"))
-
     def training_threads(self, workflow: Any) -> Callable[[Wildcards], int]:
         """Return a function for the threads of a training run; the runs of all models share the cores.
 
@@ -450,19 +391,3 @@ class Models:
             return min(max(1, (workflow.resource_settings.cores or 1) // runs), _THREADS)
 
         return threads
-
-    def language_choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
-        """Return a function for one file per model of the study of languages, or per prefixed variant."""
-
-        def files(wildcards: Wildcards) -> list[str]:
-            study = self.config.language_choice
-            if not study.models:
-                raise InputError(
-                    "config: language_choice.models: is empty, so there is no study of languages"
-                )
-            if prefixed and not study.prefixed:
-                return []
-            named = prefixed_name if prefixed else str
-            return [path.format(model=named(model)) for model in study.models]
-
-        return files
