@@ -174,6 +174,24 @@ def test_last_words_name_what_is_there(run: Path, tmp_path: Path) -> None:
     assert [line.split()[1] for line in lines[4:6]] == ["score", "embed"]
 
 
+def test_last_words_count_the_pairs_of_this_run_alone(tmp_path: Path) -> None:
+    shutil.copytree(shipped_models()["en"], tmp_path / "results/models/m")
+    entries = []
+    for corpus, read, kept in (("one", 100, 70), ("two", 50, 40), ("left", 8000, 8000)):
+        file = f"results/selected/m/{corpus}/de-fr.parquet"
+        selected = {"read": read, "dropped": {"length": read - kept}, "kept": kept}
+        write_json((tmp_path / file).with_suffix(".counts.json"), selected)
+        entries.append({"file": file, "read": kept, "duplicates": 5, "kept": kept - 5})
+    own = entries[:2]
+    total = {key: sum(entry[key] for entry in own) for key in ("read", "duplicates", "kept")}
+    counts = tmp_path / "results/corpora/m/counts.json"
+    write_json(counts, {**total, "corpora": own})
+    told = "  It has learned from 100 pairs, of 150 that were read."
+    assert told in list(last_words(["m"], tmp_path / "results"))
+    (tmp_path / "results/selected/m/two/de-fr.counts.json").unlink()
+    assert not [line for line in last_words(["m"], tmp_path / "results") if "learned from" in line]
+
+
 @pytest.mark.parametrize("choose_by", ["held_out", "sts2017", "mean"])
 def test_what_decides_is_what_the_definition_names(
     run: Path, choose_by: Any, monkeypatch: pytest.MonkeyPatch

@@ -55,6 +55,22 @@ def read_merged(path: str | Path) -> list[Counts]:
     return corpora
 
 
+def read_before_merging(path: str | Path, results: Path) -> int | None:
+    """How many pairs were read from the corpora of a merge; None if a corpus lacks its counts.
+
+    Other counts beside those of the merge's own files may be left from runs with other corpora.
+
+    Args:
+        path: the counts that `merge_pairs` wrote.
+        results: the folder of results, which may have been moved since.
+    """
+    files = [Path(corpus["file"]) for corpus in read_json(path)["corpora"]]
+    selected = [results.joinpath(*file.parts[1:]).with_suffix(".counts.json") for file in files]
+    if not all(file.is_file() for file in selected):
+        return None
+    return sum(read_selected(file)[0].read for file in selected)
+
+
 def _merged(entry: Json) -> Counts:
     dropped = {name: count for name, count in entry.items() if name not in _NO_REASONS}
     return Counts(entry["read"], dropped, entry["kept"])

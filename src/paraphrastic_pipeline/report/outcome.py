@@ -11,7 +11,7 @@ from paraphrastic.base.files import read_json
 from paraphrastic.base.lines import text_lines
 from paraphrastic.base.tables import read_csv
 from paraphrastic.model.folder import open_folder
-from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
+from paraphrastic_pipeline.corpus.counts import read_before_merging, read_merged
 
 # Examples that a reader is shown.
 EXAMPLES = 10
@@ -165,10 +165,8 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
         if outcome := find_outcome(model, results):
             yield f"  {outcome.sentence}"
         counts = results / "corpora" / model / "counts.json"
-        selected = sorted((results / "selected" / model).glob("*/*.counts.json"))
-        if counts.is_file() and selected:
+        if counts.is_file() and (read := read_before_merging(counts, results)) is not None:
             kept = sum(corpus.kept for corpus in read_merged(counts))
-            read = sum(read_selected(path)[0].read for path in selected)
             yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
     if trained:
         sentences = results / "held_out" / f"{trained[0]}.txt"
