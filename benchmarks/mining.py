@@ -24,6 +24,7 @@ import numpy as np
 from timing import medians, search_options
 
 from paraphrastic.base.files import write_json
+from paraphrastic.base.rows import Source
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.mine_files import mine_files
 from paraphrastic.neighbours.nearest import nearest_neighbours
@@ -150,7 +151,9 @@ def mine_alone(source: str, target: str, output: str, dimension: int, threads: i
 
     imported = peak_mb()
     start = time.perf_counter()
-    pairs = mine_files(System("random", dimension, "", embed), source, target, output, threads=threads)
+    pairs = mine_files(
+        System("random", dimension, "", embed), Source(source), Source(target), output, threads=threads
+    )
     return {
         "seconds": time.perf_counter() - start,
         "pairs": pairs,

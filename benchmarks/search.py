@@ -25,6 +25,7 @@ from timing import CLOCKS, medians, search_options
 
 from paraphrastic import near_duplicates, search
 from paraphrastic.base.files import write_json
+from paraphrastic.base.rows import Source
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.dedup_files import dedup_file
 
@@ -181,7 +182,7 @@ def dedup_alone(source: str, output: str, dimension: int, threads: int) -> dict[
     wall, cpu = CLOCKS["wall"], CLOCKS["cpu"]
     start = wall(), cpu()
     system = System("random", dimension, "", embed)
-    kept, dropped = dedup_file(system, source, output, threshold=THRESHOLD, threads=threads)
+    kept, dropped = dedup_file(system, Source(source), output, threshold=THRESHOLD, threads=threads)
     return {
         "seconds": wall() - start[0],
         "cpu_seconds": cpu() - start[1],

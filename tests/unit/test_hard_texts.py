@@ -18,6 +18,7 @@ from hard_texts import NOTHING, TEXTS, HardText
 
 from paraphrastic import load_model
 from paraphrastic.base.files import read_json
+from paraphrastic.base.rows import Source
 from paraphrastic.base.text import as_read, collapse_spaces, prepare_text
 from paraphrastic.cli import build_parser
 from paraphrastic.interop.export import export_model
@@ -278,7 +279,7 @@ def test_search_mining_and_deduplication_find_the_plain_texts(tmp_path: Path, mo
     search_files(
         system,
         Index(str(tmp_path / "plain.npy")),
-        hard,
+        Source(hard),
         str(tmp_path / "found.tsv"),
         options=SearchOptions(k=1),
     )
@@ -287,11 +288,11 @@ def test_search_mining_and_deduplication_find_the_plain_texts(tmp_path: Path, mo
     assert [distinct[int(row) - 1] for *_, row in rows] == PLAIN
     mine_files(
         system,
-        hard,
-        plain,
+        Source(hard),
+        Source(plain),
         str(tmp_path / "mined.tsv"),
         options=MiningOptions(margin="cosine"),
-        line_numbers=True,
+        with_identities=True,
     )
     mined = [line.split("\t") for line in (tmp_path / "mined.tsv").read_text("utf-8").split("\n")[:-1]]
     assert len(mined) == len(distinct)
@@ -299,7 +300,7 @@ def test_search_mining_and_deduplication_find_the_plain_texts(tmp_path: Path, mo
         assert float(score) == pytest.approx(1, abs=1e-5)
         assert distinct[int(target) - 1] == TEXTS[int(source) - 1].plain
     both = write(tmp_path / "both.txt", [*distinct, *ALL])
-    kept, dropped = dedup_file(system, both, str(tmp_path / "kept.txt"), threshold=0.9999)
+    kept, dropped = dedup_file(system, Source(both), str(tmp_path / "kept.txt"), threshold=0.9999)
     assert (kept, dropped) == (len(distinct), len(ALL))
 
 

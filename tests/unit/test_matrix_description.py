@@ -18,7 +18,12 @@ from sentence_files import LINES, embed, error_of, note_of, search, write
 from paraphrastic.base.errors import InputError
 from paraphrastic.model import embed_files
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.matrix_description import MatrixDescription, read_description, sampled_rows
+from paraphrastic.model.matrix_description import Maker, MatrixDescription, read_description, sampled_rows
+
+
+def described_by(model: AverageEncoder, vectors: np.ndarray) -> MatrixDescription:
+    maker = Maker.of(model, model="m", language=None, dtype="float32", normalized=False)
+    return MatrixDescription.about(maker, vectors)
 
 
 @pytest.mark.parametrize("options", [(), ("--normalize",), ("--dtype", "float16")])
@@ -90,7 +95,7 @@ def test_a_description_knows_the_size_and_all_of_its_numbers(model: AverageEncod
     vectors = generator.normal(size=(40, 200)).astype(np.float32)
 
     def described(rows: np.ndarray) -> MatrixDescription:
-        return MatrixDescription.of(model, rows, model="m", language=None, normalized=False)
+        return described_by(model, rows)
 
     found, sample = described(vectors), vectors[sampled_rows(40)]
     assert found.describes(40, sample)
@@ -273,7 +278,7 @@ def test_no_description_of_a_matrix_that_another_run_wrote_meanwhile(
 
 def test_a_description_needs_its_rows(model: AverageEncoder, tmp_path: Path) -> None:
     vectors = model.embed_raw_text(LINES)
-    found = MatrixDescription.of(model, vectors, model="m", language=None, normalized=False)
+    found = described_by(model, vectors)
     found.write(tmp_path / "v.npy.json")
     assert read_description(tmp_path / "v.npy.json") == found
     (tmp_path / "v.npy.json").write_text("[" * 100_000)

@@ -183,7 +183,7 @@ def test_bad_files_are_named(
     if content is not None:
         path.write_bytes(content)
     good, output = write(tmp_path / "good.txt", ["a"]), tmp_path / "out.tsv"
-    assert mine(folder, good, str(path), str(output)) == 1
+    assert mine(folder, good, str(path), str(output), "--strict") == 1
     error = capsys.readouterr().err
     assert error.startswith(f"paraphrastic: error: {message.format(path=path)}")
     assert error.count("\n") == 1

@@ -85,22 +85,26 @@ def test_a_saved_model_is_complete(complete: Path, tmp_path: Path) -> None:
         CompositeEncoder.from_pretrained(tmp_path / "saved")
 
 
+# They are read in parts.
+MANY = [*SENTENCES, *(f"Sentence number {number}." for number in range(5000 - len(SENTENCES)))]
+
+
 @pytest.mark.parametrize(
     "column",
     [
-        pd.Series(SENTENCES),
-        pd.Series(SENTENCES, dtype="category"),
-        pl.Series(SENTENCES),
-        pa.array(SENTENCES),
-        pa.chunked_array([SENTENCES[:1], SENTENCES[1:]]),
-        np.array(SENTENCES),
-        np.array(SENTENCES, object),
-        dict.fromkeys(SENTENCES),
+        pd.Series(MANY, index=range(len(MANY), 0, -1)),
+        pd.Series(MANY, dtype="category"),
+        pl.Series(MANY),
+        pa.array(MANY),
+        pa.chunked_array([MANY[:1], MANY[1:]]),
+        np.array(MANY),
+        np.array(MANY, object),
+        dict.fromkeys(MANY),
     ],
     ids=lambda column: f"{type(column).__module__.split('.')[0]}-{getattr(column, 'dtype', '')}",
 )
 def test_columns_and_arrays_are_lists_of_sentences(column: Any, en: SentenceEncoder) -> None:
-    np.testing.assert_array_equal(en.embed_raw_text(column), en.embed_raw_text(SENTENCES))
+    np.testing.assert_array_equal(en.embed_raw_text(column), en.embed_raw_text(MANY))
     assert search(column, "dog barking", 1, model=en).indices.tolist() == [[0]]
 
 
@@ -110,13 +114,19 @@ def test_columns_and_arrays_are_lists_of_sentences(column: Any, en: SentenceEnco
         (pd.DataFrame({"text": SENTENCES}), r"not a table of the shape \(4, 1\)"),
         (pl.DataFrame({"text": SENTENCES}), r"not a table of the shape \(4, 1\)"),
         (np.array([SENTENCES]), r"not a table of the shape \(1, 4\)"),
-        (pd.Series([*SENTENCES, None]), r"a sentence is nan \(number 4\)"),
-        (pa.array([*SENTENCES, None]), r"a sentence is None \(number 4\)"),
+        (pd.Series([*MANY, None]), r"a sentence is nan \(number 5000\)"),
+        (pa.array([*MANY, None]), r"a sentence is None \(number 5000\)"),
+        ([*MANY, b"a", None], r"a sentence is b'a' \(number 5000\)"),
     ],
 )
 def test_what_is_no_column_of_text_is_refused(given: Any, why: str, en: SentenceEncoder) -> None:
     with pytest.raises(TypeError, match=why):
         en.embed_raw_text(given)
+
+
+def test_a_nul_character_far_into_the_text_is_named(en: SentenceEncoder) -> None:
+    with pytest.raises(InputError, match=r"a sentence \(number 5000\) contains a NUL"):
+        en.embed_raw_text([*MANY, "a\0b", "c\0d"], threads=3)
 
 
 def test_text_is_searched_where_a_model_is_given(en: SentenceEncoder) -> None:

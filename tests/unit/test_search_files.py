@@ -18,6 +18,7 @@ from small_corpus import PAIRS
 from test_matrix_search import plainly
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.rows import Source
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.system import System
@@ -142,7 +143,7 @@ def bad_index(path: Path, kind: str, vectors: np.ndarray) -> None:
         ("truth", "{path}: damaged: its shape is (True, {dim})"),
         ("text", "{path}: not a .npy file of vectors: "),
         ("empty", "{path}: not a .npy file of vectors: "),
-        ("folder", "{path}: cannot be read: Is a directory"),
+        ("folder", "{path}: a folder without .parquet files"),
         ("missing", "{path}: cannot be read: No such file or directory"),
     ],
 )
@@ -261,10 +262,21 @@ def test_text_that_is_not_utf8_is_named(
 ) -> None:
     bad, output = tmp_path / "bad.txt", tmp_path / "out"
     bad.write_bytes(b"good\nb\xff\n")
-    run = search(folder, index, bad, output) if command == "search" else dedup(folder, bad, output)
-    assert run == 1
+
+    def run(*options: str) -> int:
+        if command == "search":
+            return search(folder, index, bad, output, *options)
+        return dedup(folder, bad, output, *options)
+
+    assert run("--strict") == 1
     assert capsys.readouterr().err == f"paraphrastic: error: {bad}:2: not UTF-8: byte 0xff\n"
     assert not output.exists()
+    assert run() == 0
+    assert f"paraphrastic: {bad}:2: not UTF-8: byte 0xff\n" in capsys.readouterr().err
+    if command == "dedup":
+        assert output.read_bytes() == bad.read_bytes()
+    else:
+        assert {line.split(b"\t")[1] for line in output.read_bytes().splitlines()} == {b"1"}
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
@@ -278,12 +290,12 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         search_files.search_files(
             encoder,
             search_files.Index(str(tmp_path / "v.npy")),
-            source,
+            Source(source),
             output,
             options=search_files.SearchOptions(1),
         )
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
-        dedup_files.dedup_file(encoder, source, output, threshold=0.9)
+        dedup_files.dedup_file(encoder, Source(source), output, threshold=0.9)
 
 
 @pytest.mark.parametrize("command", ["search", "dedup"])

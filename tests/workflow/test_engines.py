@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from pipelines import ROOT, environment
 
-from paraphrastic import load_model
+from paraphrastic import best_pairs, load_model, near_duplicates
+from paraphrastic.neighbours.nearest import nearest_neighbours
 
 PAGE = (ROOT / "docs/engines.md").read_text(encoding="utf-8")
 # The code below each heading, and what it needs.
@@ -48,6 +49,23 @@ def place(tmp_path: Path) -> Path:
     (library,) = SECTIONS["More sentences than one machine holds"]
     (tmp_path / "shards.py").write_text(library)
     return tmp_path
+
+
+# Added to `shards.py`: the first worker that embeds a shard is killed.
+KILL = """
+import os
+import signal
+
+embed_in_peace = embed_shard
+
+
+def embed_shard(model, shard):
+    try:
+        Path("killed").touch(exist_ok=False)
+    except FileExistsError:
+        return embed_in_peace(model, shard)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def run(place: Path, engine: str, code: str) -> None:
@@ -88,3 +106,59 @@ def test_shards_become_vectors_and_only_missing_ones_are_made(engine: str, place
 def test_a_column_of_a_data_frame_becomes_vectors(engine: str, place: Path) -> None:
     run(place, engine, SECTIONS[engine][1])
     assert_vectors(pl.read_parquet(place / "frame/*.parquet"))
+
+
+@pytest.mark.parametrize("engine", ["Dask", "Ray", "Spark"], indirect=True)
+def test_a_killed_worker_costs_no_shard(engine: str, place: Path) -> None:
+    with (place / "shards.py").open("a") as file:
+        file.write(KILL)
+    run(place, engine, SECTIONS[engine][0])
+    assert (place / "killed").exists()
+    assert_vectors(pl.read_parquet(place / "vectors/*.parquet"))
+
+
+@pytest.mark.parametrize("engine", ["Spark", "Dask", "Ray"], indirect=True)
+def test_near_duplicates_across_shards(engine: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((700, 60)).astype(np.float32)
+    # Chains, too: each row is near the one before it.
+    for row in range(400, 700):
+        vectors[row] = vectors[row - random.integers(1, 400)] + 0.3 * vectors[row]
+    vectors[5] = 0
+    (tmp_path / "vectors").mkdir()
+    ids = random.permutation(700)
+    for shard, rows in enumerate(np.array_split(ids, 3)):
+        table = pl.DataFrame({"id": rows, "vector": vectors[rows]})
+        table.write_parquet(tmp_path / f"vectors/{shard}.parquet")
+    library, *recipes = SECTIONS["Near duplicates"]
+    (tmp_path / "bands.py").write_text(library)
+    run(tmp_path, engine, recipes[["Spark", "Dask", "Ray"].index(engine)])
+    found = pl.read_parquet(tmp_path / "duplicates/*.parquet").sort("id")
+    expected = near_duplicates(vectors, 0.9)
+    left_out = np.flatnonzero(expected.originals >= 0)
+    assert 100 < len(left_out) < 300
+    assert found["id"].to_list() == left_out.tolist()
+    assert found["original"].to_list() == expected.originals[left_out].tolist()
+
+
+@pytest.mark.parametrize("engine", ["Dask"], indirect=True)
+def test_translations_across_shards(engine: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    first = random.standard_normal((500, 30)).astype(np.float32)
+    second = (first + 0.4 * random.standard_normal((500, 30))).astype(np.float32)[random.permutation(500)][
+        :450
+    ]
+    for language, vectors in (("de", first), ("en", second)):
+        (tmp_path / "vectors" / language).mkdir(parents=True)
+        for shard, rows in enumerate(np.array_split(np.arange(len(vectors)), 3)):
+            table = pl.DataFrame({"id": rows, "vector": vectors[rows]})
+            table.write_parquet(tmp_path / f"vectors/{language}/{shard}.parquet")
+    library, nearest, pairs = SECTIONS["Translations"]
+    (tmp_path / "neighbours.py").write_text(library)
+    for code in (nearest, pairs):
+        run(tmp_path, engine, code)
+    expected = best_pairs(*nearest_neighbours(first, second, 4), "ratio")
+    with np.load(tmp_path / "pairs.npz") as found:
+        np.testing.assert_array_equal(found["sources"], expected.sources)
+        np.testing.assert_array_equal(found["targets"], expected.targets)
+        np.testing.assert_allclose(found["scores"], expected.scores, rtol=1e-12)

@@ -3,13 +3,13 @@
 A row that cannot be read costs itself alone: it is told, and the others are read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice, repeat
 from pathlib import PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES
 from paraphrastic.base.errors import InputError, on_one_line, shown
@@ -30,11 +30,15 @@ from paraphrastic.base.text_files import text_input
 _KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 # If more than so many rows and more than half of all cannot be read, the file is not what it is taken for.
 _MOST_FAULTS = 100
+# Rows that are read at once, one by one.
+_ROWS = 2048
 
 # Takes a place, such as `texts.csv:3`, and why it cannot be read.
 OnFault = Callable[[str, str], None]
-# The identity of a row, and its texts.
-Row = tuple[Any, tuple[str, ...]]
+# Where a row of a file of lines begins, from 1, and how many lines it has.
+Lines = tuple[int, int]
+# The identity of a row, its texts, and its lines.
+Row = tuple[Any, tuple[str, ...], Lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,13 @@ class Batch:
             a row that cannot be read. [n]
         columns: the texts, a list of n for each column; those of a row that cannot be read are empty.
         faults: the places, from 0, of the rows that cannot be read.
+        lines: the lines of each row, or None for one that cannot be read.
     """
 
     identities: Sequence[Any]
     columns: list[list[str]]
     faults: list[int]
+    lines: Sequence[Lines | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ class Source:
         others: files whose lines stand beside those of `path`.
         texts: how many texts a row has.
         on_fault: is told about each row that cannot be read; None makes it an error.
+        opened: opens the file, if that is not done by its path.
     """
 
     path: str
@@ -73,6 +80,16 @@ class Source:
     others: Sequence[str] = ()
     texts: int = 1
     on_fault: OnFault | None = None
+    opened: Callable[[], AbstractContextManager[BinaryIO]] | None = None
+
+    def stream(self) -> AbstractContextManager[BinaryIO]:
+        """Open the file, which may be compressed."""
+        return self.opened() if self.opened else text_input(self.path)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file is a table."""
+        return self._kind is not None
 
     def batches(self, size: int) -> Iterator[Batch]:
         """Yield the rows, `size` at a time.
@@ -88,6 +105,15 @@ class Source:
             rows += len(batch.identities)
             yield batch
         unreadable.check_end(rows)
+
+    def sentences(self) -> Iterator[tuple[Any, str]]:
+        """Yield the identity and the first text of each row; the text of a row that cannot be read is empty.
+
+        Raises:
+            InputError: see `batches`.
+        """
+        for batch in self.batches(_ROWS):
+            yield from zip(batch.identities, batch.columns[0], strict=True)
 
     @property
     def _kind(self) -> str | None:
@@ -105,13 +131,13 @@ class Source:
     def _lines(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
         """Lines with one text, which are read faster than rows are."""
         first = 1
-        with text_input(self.path) as stream:
+        with self.stream() as stream:
             note = partial(unreadable.add, self.path)
             for lines in read_batches(stream, self.path, size, note):
                 rows = range(first, first + len(lines))
                 # Lines are read some batches ahead.
                 faults = [number - first for number in unreadable.take(rows.stop)]
-                yield Batch(rows, [lines], faults)
+                yield Batch(rows, [lines], faults, list(zip(rows, repeat(1))))
                 first = rows.stop
 
     def _rows(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
@@ -127,7 +153,8 @@ class Source:
                 if self.identity is not None:
                     identities = [None if row is None else row[0] for row in some]
                 faults = [place for place, row in enumerate(some) if row is None]
-                yield Batch(identities, [list(column) for column in zip(*texts, strict=True)], faults)
+                columns = [list(column) for column in zip(*texts, strict=True)]
+                yield Batch(identities, columns, faults, [row and row[2] for row in some])
 
     def _read(self, unreadable: UnreadableRows, stack: ExitStack) -> Iterator[Row]:
         """Yield the rows that can be read."""
@@ -135,10 +162,11 @@ class Source:
             rows = _parquet(self, unreadable)
         else:
             paths = [self.path, *self.others]
-            streams = [stack.enter_context(text_input(path)) for path in paths]
+            opened = [self.stream(), *map(text_input, self.others)]
+            streams = [stack.enter_context(stream) for stream in opened]
             if self.others:
-                for _, texts in aligned_lines(streams, paths, unreadable):
-                    yield None, texts
+                for number, texts in aligned_lines(streams, paths, unreadable):
+                    yield None, texts, (number, 1)
                 return
             if self._kind is None:
                 cut = partial(_cut, self.texts)
@@ -204,22 +232,33 @@ def _ending(path: str) -> str:
     return (name.with_suffix("") if name.suffix in COMPRESSED_SUFFIXES else name).suffix.lower()
 
 
+def is_table(path: str) -> bool:
+    """Whether a file's name says that it holds a table."""
+    return _ending(path) in _KINDS
+
+
 def _cut(texts: int, number: int, line: str) -> Row:
-    return number, tuple(split_cells(line, [texts], f"where {texts} are expected"))
+    return number, tuple(split_cells(line, [texts], f"where {texts} are expected")), (number, 1)
 
 
-# A row's number, the names of its texts, and their values, which the identity may follow.
-_Found = tuple[int, tuple[Sequence[str], list[Any]]]
+# The names of a row's texts, their values, which the identity may follow, and the number of the row's lines.
+_Values = tuple[Sequence[str], list[Any], int]
+_Found = tuple[int, _Values]
 
 
-def _row(identity: str | None, number: int, found: tuple[Sequence[str], list[Any]]) -> Row:
-    names, values = found
+def _row(identity: str | None, number: int, found: _Values) -> Row:
+    names, values, height = found
     if identity is None:
-        return number, tuple(map(readable_text, values, names))
+        return number, tuple(map(readable_text, values, names)), (number, height)
     *texts, own = values
     if own is None:
         raise RowError(f"{identity}: is missing")
-    return own, tuple(map(readable_text, texts, names))
+    return own, tuple(map(readable_text, texts, names)), (number, height)
+
+
+def _height(cells: Iterable[Any]) -> int:
+    """How many lines a row has, whose cells may have ends of lines in quotes."""
+    return 1 + sum(cell.count("\n") for cell in cells if isinstance(cell, str))
 
 
 def _columns(source: Source, header: Sequence[str]) -> list[str]:
@@ -234,12 +273,14 @@ def _columns(source: Source, header: Sequence[str]) -> list[str]:
 
 def _named(source: Source, rows: Iterator[tuple[int, Any]]) -> Iterator[_Found]:
     """The values of named columns; a row is a mapping."""
+    of_lines = source._kind != "json"
     if (first := next(rows, None)) is None:
         return
     names = _columns(source, [*first[1]])
+    wanted = [*names, *([] if source.identity is None else [source.identity])]
     for number, row in chain([first], rows):
-        values = [row.get(name) for name in names]
-        yield number, (names, values if source.identity is None else [*values, row.get(source.identity)])
+        values = [row.get(name) for name in wanted]
+        yield number, (names, values, _height(row.values()) if of_lines else 1)
 
 
 def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterator[_Found]:
@@ -257,7 +298,7 @@ def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterat
         if not first:
             first += row
             check_columns([str(place) for place in range(1, len(row) + 1)], names, f"{source.path}:{number}")
-        yield number, (source.columns, [row[place] for place in places])
+        yield number, (source.columns, [row[place] for place in places], _height(row))
 
 
 def _parquet(source: Source, unreadable: UnreadableRows) -> Iterator[_Found]:
@@ -276,6 +317,6 @@ def _parquet(source: Source, unreadable: UnreadableRows) -> Iterator[_Found]:
             for batch in file.iter_batches(columns=list(dict.fromkeys(wanted))):
                 columns = [column_values(batch.column(name)) for name in wanted]
                 for values in zip(*columns, strict=True):
-                    yield next(number), (names, list(values))
+                    yield next(number), (names, list(values), 1)
     except (ArrowException, OSError) as error:
         raise InputError(f"{source.path}: cannot be read: {on_one_line(error)}") from None

@@ -4,15 +4,18 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.errors import InputError, on_one_line, spelled_out
 from paraphrastic.base.numbers import is_count, read_count, read_number
 from paraphrastic.base.threads import available_cores
+
+if TYPE_CHECKING:
+    from paraphrastic.base.rows import Source
 
 # Rows that cannot be read are named up to this number.
 _SHOWN_FAULTS = 10
@@ -97,16 +100,40 @@ def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> A
     return file(name, help, dest=dest, required=True)
 
 
-def rows() -> Argument:
-    """`--input` of lines or of a table."""
+def rows(name: str = "--input", holds: str = "text, one sentence per line", dest: str = "source") -> Argument:
+    """A file of lines or a table."""
     return file(
-        "--input",
-        "text, one sentence or pair per line, or a table by the ending of its name: .csv, .tsv, .jsonl or "
-        ".parquet; all but the last may be compressed with gzip, bzip2 or Zstandard; - for text on standard "
-        "input",
-        dest="source",
+        name,
+        f"{holds}, or a table by the ending of its name: .csv, .tsv, .jsonl or .parquet; all but the last "
+        "may be compressed with gzip, bzip2 or Zstandard; - for text on standard input",
+        dest=dest,
         required=True,
     )
+
+
+def sources(
+    paths: Sequence[str],
+    column: str | None,
+    identity: str | None,
+    on_fault: Callable[[str, str], None] | None,
+) -> list["Source"]:
+    """Files of lines and tables as sources; the columns are those of the tables."""
+    from paraphrastic.base.rows import Source, is_table
+
+    columns = [column] if column else []
+    # Without any table, it is an error to name a column, which reading the first file shows.
+    any_table = any(map(is_table, paths))
+    return [
+        Source(path, columns, identity, on_fault=on_fault)
+        if is_table(path) or not any_table
+        else Source(path, on_fault=on_fault)
+        for path in paths
+    ]
+
+
+def identity(help: str) -> Argument:
+    """`--id`."""
+    return argument("--id", dest="identity", metavar="NAME", help=help)
 
 
 def output(help: str, metavar: str = "FILE") -> Argument:
@@ -226,6 +253,9 @@ LANGUAGE = argument(
 CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)
 CONFIG_VALUES = several(
     "--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2")
+)
+COLUMN = argument(
+    "--column", metavar="NAME", help="column of the table, or its number, from 1, if there is no header"
 )
 STRICT = flag("--strict", "stop at a row that cannot be read")
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())

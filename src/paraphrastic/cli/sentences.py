@@ -1,5 +1,6 @@
 """`paraphrastic embed`, `score`, `search`, `dedup` and `mine`: sentences as vectors, and near sentences."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +29,9 @@ is zero, and tables leave it out.
         "file to write: .npy has one row per sentence, .parquet and .jsonl have the columns id and vector; - "
         "for standard output"
     ),
-    cli.argument(
-        "--column", metavar="NAME", help="column of the table, or its number, from 1, if there is no header"
-    ),
-    cli.argument(
-        "--id",
-        dest="identity",
-        metavar="NAME",
-        help="column that tells the rows of .parquet and .jsonl files apart (default: their numbers, from 1)",
+    cli.COLUMN,
+    cli.identity(
+        "column that tells the rows of .parquet and .jsonl files apart (default: their numbers, from 1)"
     ),
     cli.STRICT,
     cli.LANGUAGE,
@@ -86,7 +82,7 @@ A line of the input has two sentences with a tab between them, unless --columns 
 the output, the cosine comes before them. A row that cannot be read is named and left out.
 """,
     cli.model(chosen=True),
-    cli.rows(),
+    cli.rows(holds="text, one pair per line"),
     cli.output("TSV file to write, with the score and both sentences; - for standard output"),
     cli.languages("columns"),
     cli.argument(
@@ -134,20 +130,23 @@ example:
       paraphrastic search --model results/models/en --index vectors.npy \\
           --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --input - --output - --k 3
 
-A line of the output has the score (cosine), the line number of the query, the rank and the number of the row.
-With --sentences, the query and the sentence of the row follow. All numbers start at 1. A matrix that another
-model made is refused.
+A line of the output has the score (cosine), the number of the query or what --id names, the rank, and the
+number of the row, or its id if a Parquet file has one. With --sentences, the query and the sentence of the
+row follow. All numbers start at 1. A matrix that another model made is refused.
 """,
     cli.model(of_others=True, chosen=True),
     cli.file(
         "--index",
-        ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss); the vectors must "
-        "come from the same model, which the file that `embed` writes beside the matrix tells",
+        "vectors that `embed` wrote with the same model, which may be larger than memory: a .npy or .parquet "
+        "file, or a folder of .parquet files; or a FAISS index of them (.faiss)",
         required=True,
     ),
-    cli.file("--sentences", "text to show in the output, whose line i is the sentence of row i"),
-    cli.lines(holds="sentences to search for, one per line", dest="queries"),
+    cli.file("--sentences", "text or table to show in the output, whose row i has the sentence of row i"),
+    cli.rows(holds="sentences to search for, one per line", dest="queries"),
     cli.output("TSV file to write; - for standard output"),
+    cli.COLUMN,
+    cli.identity("column that tells the rows of --input apart (default: their numbers, from 1)"),
+    cli.STRICT,
     cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
     cli.min_score("rows", of_files=True),
     cli.LANGUAGE,
@@ -158,11 +157,15 @@ def search(
     language: str | None,
     index: str,
     sentences: str | None,
-    threads: int,
+    queries: str,
     *,
+    output: str,
+    column: str | None,
+    identity: str | None,
+    strict: bool,
+    threads: int,
     k: int,
     min_score: float | Path | None,
-    **files: str,
 ) -> None:
     """Write the rows of a saved matrix that are nearest to sentences."""
     from paraphrastic.model.folder import choose_folder
@@ -174,11 +177,15 @@ def search(
     system = open_system(folder, threads=threads)
     if isinstance(min_score, Path):
         min_score = read_threshold(min_score, system)
-    with cli.progress() as progress:
+    with cli.faults() as on_fault, cli.progress() as progress:
+        tell = None if strict else on_fault
+        asked, *others = cli.sources([queries, *([sentences] if sentences else [])], column, identity, tell)
         search_files(
             system,
-            Index(index, sentences),
-            **files,
+            # What cannot be read there was told when it was embedded.
+            Index(index, *(replace(other, identity=None, on_fault=lambda *_: None) for other in others)),
+            asked,
+            output,
             options=SearchOptions(k, min_score, threads),
             language=language,
             model=model or Path(folder).name,
@@ -189,7 +196,7 @@ def search(
 
 @cli.command(
     "leave out near duplicates by meaning",
-    "Leave out the sentences of a text file, one per line, that are close to an earlier one in meaning.",
+    "Leave out the lines of a text file, or rows of a table, that are close to an earlier one in meaning.",
     """\
 example:
   paraphrastic dedup --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
@@ -197,13 +204,19 @@ example:
 
 A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
 text apart from white space at the ends and characters that nobody sees. All other lines, blank ones included,
-are written unchanged. A line of the report has the cosine, the number of the line that was left out, the
-number of the first kept line that it is close to, and both sentences. An apostrophe stands before a sentence
-that a spreadsheet would take for a formula.
+are written unchanged; so are the rows of a table, by the sentences of --column, and those that cannot be
+read. A line of the report has the cosine, the number of the line that was left out, the number of the first
+kept line that it is close to, and both sentences. An apostrophe stands before a sentence that a spreadsheet
+would take for a formula.
 """,
     cli.model(of_others=True, chosen=True),
-    cli.lines(),
-    cli.output("file for the lines that are kept; - for standard output"),
+    cli.rows(),
+    cli.output("file for the lines or rows that are kept; - for standard output"),
+    cli.COLUMN,
+    cli.identity(
+        "column that tells the rows of a table apart in the report (default: their numbers, from 1)"
+    ),
+    cli.STRICT,
     cli.argument(
         "--threshold",
         type=cli.number_or_file,
@@ -212,12 +225,21 @@ that a spreadsheet would take for a formula.
         help="lowest cosine of near duplicates, above 0 and at most 1; a file of `evaluate --labels` has one "
         "(default: 0.9)",
     ),
-    cli.file("--report", "TSV file for the lines that are left out"),
+    cli.file("--report", "TSV file for the lines or rows that are left out"),
     cli.LANGUAGE,
     cli.THREADS,
 )
 def dedup(
-    model: str | None, language: str | None, threshold: float | Path, threads: int, **options: Any
+    model: str | None,
+    language: str | None,
+    threshold: float | Path,
+    threads: int,
+    *,
+    source: str,
+    column: str | None,
+    identity: str | None,
+    strict: bool,
+    **options: Any,
 ) -> None:
     """Write a file without its near duplicates in meaning."""
     from paraphrastic.model.folder import choose_folder
@@ -228,11 +250,18 @@ def dedup(
     system = open_system(choose_folder(model, [language]), threads=threads)
     if isinstance(threshold, Path):
         threshold = read_threshold(threshold, system, of_all_pairs=True)
-    with cli.progress() as progress:
+    with cli.faults() as on_fault, cli.progress() as progress:
+        (rows,) = cli.sources([source], column, identity, None if strict else on_fault)
         kept, dropped = dedup_file(
-            system, threshold=threshold, language=language, **options, threads=threads, progress=progress
+            system,
+            rows,
+            threshold=threshold,
+            language=language,
+            **options,
+            threads=threads,
+            progress=progress,
         )
-    cli.note(f"lines kept: {kept}, left out: {dropped}")
+    cli.note(f"{'rows' if rows.is_table else 'lines'} kept: {kept}, left out: {dropped}")
 
 
 @cli.command(
@@ -248,9 +277,12 @@ count once. The score of a pair is its cosine divided by the mean cosine of both
 nearest neighbours (Artetxe and Schwenk 2019).
 """,
     cli.model(of_others=True, chosen=True),
-    cli.lines("--source", "source sentences, one per line"),
-    cli.lines("--target", "target sentences, one per line", dest="target"),
+    cli.rows("--source", "source sentences, one per line"),
+    cli.rows("--target", "target sentences, one per line", dest="target"),
     cli.output("TSV file to write; - for standard output"),
+    cli.COLUMN,
+    cli.identity("column that tells the rows of a table apart, for --ids (default: their numbers, from 1)"),
+    cli.STRICT,
     cli.choice(
         "--margin",
         ("ratio", "distance", "cosine"),
@@ -260,7 +292,9 @@ nearest neighbours (Artetxe and Schwenk 2019).
     cli.counted("--k", "number of nearest neighbours (default: 4)", 4),
     cli.min_score("pairs"),
     cli.languages("files", default=(None, None)),
-    cli.flag("--ids", "add the line numbers of source and target", dest="line_numbers"),
+    cli.flag(
+        "--ids", "add the line numbers of source and target, or what --id names", dest="with_identities"
+    ),
     cli.THREADS,
 )
 def mine(
@@ -271,7 +305,12 @@ def mine(
     k: int,
     margin: "Margin",
     min_score: float | None,
-    **files: Any,
+    source: str,
+    target: str,
+    column: str | None,
+    identity: str | None,
+    strict: bool,
+    **options: Any,
 ) -> None:
     """Write the translations among the sentences of two files."""
     from paraphrastic.model.folder import choose_folder
@@ -279,10 +318,13 @@ def mine(
     from paraphrastic.systems.open import open_system
 
     system = open_system(choose_folder(model, languages), threads=threads)
-    with cli.progress() as progress:
+    with cli.faults() as on_fault, cli.progress() as progress:
+        first, second = cli.sources([source, target], column, identity, None if strict else on_fault)
         mine_files(
             system,
-            **files,
+            first,
+            second,
+            **options,
             options=MiningOptions(k, margin, min_score),
             languages=languages,
             threads=threads,

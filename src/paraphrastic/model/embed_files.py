@@ -19,7 +19,12 @@ from paraphrastic.base.streams import is_stream
 from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
-from paraphrastic.model.matrix_description import MatrixDescription, description_path, require_replaceable
+from paraphrastic.model.matrix_description import (
+    Maker,
+    MatrixDescription,
+    description_path,
+    require_replaceable,
+)
 from paraphrastic.model.system import System
 from paraphrastic.model.vector_tables import Write, is_table, table_output
 
@@ -58,7 +63,8 @@ def embed_file(
     The output is a `.npy` file, [n, dim], with one row per sentence, zero for an empty one or one that cannot
     be read; or, by the ending of its name, Parquet or JSON lines with the identity of each row and its vector
     (see `vector_tables`). A file beside a `.npy` file, `vectors.npy.json` for `vectors.npy`, says which model
-    made it; see `MatrixDescription`. There is none for standard output, pipes and devices.
+    made it; see `MatrixDescription`. There is none for standard output, pipes and devices. A Parquet file
+    says it of itself.
 
     Args:
         model: the encoder, or another library's.
@@ -78,20 +84,19 @@ def embed_file(
     embed = _embedder(model, encoding)
     workers = 1 if isinstance(model, System) else threads or available_cores()
     dtype = np.dtype(encoding.dtype)
+    maker = Maker.of(
+        model,
+        model=name or (model.label if isinstance(model, System) else model.config["model"]),
+        language=encoding.language,
+        dtype=dtype.name,
+        normalized=encoding.normalize,
+    )
     if is_table(output):
-        writing = table_output(output, model.dim, dtype)
+        writing = table_output(output, model.dim, dtype, maker)
     elif source.identity is not None:
         raise InputError(f"{output}: a matrix has no identities of rows; write a .parquet or a .jsonl file")
     else:
-        place = name or (model.label if isinstance(model, System) else model.config["model"])
-        describe = partial(
-            MatrixDescription.of,
-            model,
-            model=place,
-            language=encoding.language,
-            normalized=encoding.normalize,
-        )
-        writing = _matrix_output(output, model.dim, dtype, describe)
+        writing = _matrix_output(output, model.dim, dtype, partial(MatrixDescription.about, maker))
 
     def work(rows: Batch) -> tuple[Batch, Vectors]:
         return rows, embed(rows.columns[0])

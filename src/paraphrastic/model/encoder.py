@@ -4,10 +4,8 @@ import hashlib
 import shutil
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
-from operator import contains
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -130,15 +128,17 @@ class SentenceEncoder(Value):
             raise TypeError("embed_raw_text takes a list of sentences, not one string; encode takes both")
         if np.dtype(dtype) not in (np.float32, np.float16):
             raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
-        sentences = as_list(sentences)
-        _check_strings(sentences, "number {}")
+        column = _Column(sentences)
         self._check_language(language)
-        vectors: Vectors = np.empty((len(sentences), self.dim), dtype)
+        vectors: Vectors = np.empty((len(column), self.dim), dtype)
 
         def embed(rows: slice) -> None:
-            self._embed(self.tokenize(sentences[rows], language=language), normalize, vectors[rows])
+            # Strings are made and checked here, so that they stay in the processor's cache.
+            block = column[rows]
+            _check_strings(block, "number {}", rows.start)
+            self._embed(self.tokenize(block, language=language), normalize, vectors[rows])
 
-        in_blocks(embed, len(sentences), BLOCK_SENTENCES, threads or available_cores())
+        in_blocks(embed, len(column), BLOCK_SENTENCES, threads or available_cores())
         return vectors
 
     def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
@@ -322,27 +322,48 @@ class PieceEncoder(SentenceEncoder):
         return digest.hexdigest()
 
 
+class _Column:
+    """Sentences that are read in parts: a list, or a column of pandas, Polars, Arrow or NumPy."""
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self._method = ""
+        if len(shape := getattr(sentences, "shape", (0,))) != 1:
+            raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
+        if not isinstance(sentences, list | tuple):
+            methods = ("to_pylist", "to_list", "tolist")
+            self._method = next((method for method in methods if hasattr(sentences, method)), "")
+            if not self._method:
+                sentences = list(sentences)
+        self._size = len(cast(Sequence[str], sentences))
+        # Rows of pandas have names, and `iloc` takes their places.
+        self._values: Any = getattr(sentences, "iloc", sentences)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, rows: slice) -> Sequence[str]:
+        part = self._values[rows]
+        strings: Sequence[str] = getattr(part, self._method)() if self._method else part
+        return strings
+
+
 def as_list(sentences: Iterable[str]) -> Sequence[str]:
     """Sentences as a list, which tables and arrays make of their columns faster than a loop does."""
-    if isinstance(sentences, list | tuple):
-        return sentences
-    if len(shape := getattr(sentences, "shape", (0,))) != 1:
-        raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
-    for method in ("to_pylist", "to_list", "tolist"):
-        if listed := getattr(sentences, method, None):
-            values: list[str] = listed()
-            return values
-    return list(sentences)
+    column = _Column(sentences)
+    return column[slice(0, len(column))]
 
 
-def _check_strings(sentences: Sequence[Any], place: str) -> None:
+def _check_strings(sentences: Sequence[Any], place: str, first: int = 0) -> None:
     """Refuse anything but strings of text; `place` is a format string that says where sentence {} is."""
-    for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
-        if not isinstance(text, str):
-            raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
-    if any(map(contains, sentences, repeat("\0"))):
-        index = next(index for index, text in enumerate(sentences) if "\0" in text)
-        raise InputError(f"a sentence ({place.format(index)}) {HAS_NUL}")
+    try:
+        has_nul = "\0" in "".join(sentences)
+    except TypeError:
+        wrong = next(index for index, text in enumerate(sentences) if not isinstance(text, str))
+        text = f"{sentences[wrong]!r} ({place.format(first + wrong)})"
+        raise TypeError(f"a sentence is {text}, not a string") from None
+    if has_nul:
+        wrong = next(index for index, text in enumerate(sentences) if "\0" in text)
+        raise InputError(f"a sentence ({place.format(first + wrong)}) {HAS_NUL}")
 
 
 def cosines(first: Float32, second: Float32) -> Float64:

@@ -1,20 +1,21 @@
-"""The file beside a matrix of vectors that says which model made it: `vectors.npy.json` of `vectors.npy`."""
+"""Which model made vectors: `vectors.npy.json` says it of `vectors.npy`, Parquet files of themselves."""
 
 import base64
 import binascii
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.arrays import Int64, unit_rows
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, write_json
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import parse_json, read_json, write_json
 from paraphrastic.base.limits import Count, Name
 from paraphrastic.base.typed import faults
 from paraphrastic.model.encoder import SentenceEncoder
@@ -28,10 +29,12 @@ _ROWS, _NUMBERS = 16, 8
 # they are, possibly in 16 bits, and of one that holds them roughly. Those of another model are near 0.
 _SAME, _ROUGHLY_SAME = 0.999, 0.4
 
+Described = TypeVar("Described", bound="Maker")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixDescription:
-    """What is known about a matrix that `embed` wrote.
+class Maker:
+    """The model that made vectors, and how.
 
     Attributes:
         label: the kind and name of the model, as messages show it.
@@ -39,12 +42,9 @@ class MatrixDescription:
         digest: the model's digest.
         preparation: how the model prepares text; None for another library's.
         language: the language that was named.
-        rows: number of rows, one per line of the text.
-        dimension: numbers per row.
         dtype: type of the numbers.
         normalized: whether the vectors have unit length.
         version: version of this package.
-        sample: the direction of some rows, which shows whether the description belongs to a matrix.
     """
 
     keeps_others: ClassVar[bool] = True
@@ -54,41 +54,64 @@ class MatrixDescription:
     digest: str
     preparation: Mapping[str, Any] | None
     language: Name | None
-    rows: Count
-    dimension: Count
     dtype: str
     normalized: bool
     version: str
-    sample: str
 
     @classmethod
     def of(
         cls,
         encoder: SentenceEncoder | System,
-        vectors: npt.NDArray[Any],
         *,
         model: str,
         language: str | None,
+        dtype: str,
         normalized: bool,
-    ) -> Self:
-        """Describe vectors that an encoder made, [n, dim]."""
+    ) -> "Maker":
+        """Describe an encoder and how it is used."""
         try:
             version = metadata.version("paraphrastic")
         except metadata.PackageNotFoundError:
             version = "unknown"
-        return cls(
+        return Maker(
             label=encoder.label,
             model=model,
             digest=encoder.digest,
             preparation=encoder.preparation,
             language=language,
-            rows=len(vectors),
-            dimension=vectors.shape[1],
-            dtype=vectors.dtype.name,
+            dtype=dtype,
             normalized=normalized,
             version=version,
-            sample=base64.b64encode(_numbers(vectors[sampled_rows(len(vectors))]).tobytes()).decode(),
         )
+
+    def to_json(self) -> str:
+        """What the metadata of a Parquet file holds."""
+        return json.dumps(self.content(), ensure_ascii=False)
+
+    def content(self) -> dict[str, Any]:
+        """The description as JSON has it."""
+        return {_MARK: _FORMAT, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixDescription(Maker):
+    """What is known about a matrix that `embed` wrote.
+
+    Attributes:
+        rows: number of rows, one per line of the text.
+        dimension: numbers per row.
+        sample: the direction of some rows, which shows whether the description belongs to a matrix.
+    """
+
+    rows: Count
+    dimension: Count
+    sample: str
+
+    @classmethod
+    def about(cls, maker: Maker, vectors: npt.NDArray[Any]) -> Self:
+        """Describe vectors that an encoder made, [n, dim]."""
+        sample = base64.b64encode(_numbers(vectors[sampled_rows(len(vectors))]).tobytes()).decode()
+        return cls(**asdict(maker), rows=len(vectors), dimension=vectors.shape[1], sample=sample)
 
     def describes(self, rows: int, sample: npt.NDArray[Any], *, is_exact: bool = True) -> bool:
         """Whether a matrix with so many rows, of which these are the `sampled_rows`, is the one described."""
@@ -104,7 +127,7 @@ class MatrixDescription:
 
     def write(self, path: Path) -> None:
         """Write the description."""
-        write_json(path, {_MARK: _FORMAT, **asdict(self)})
+        write_json(path, self.content())
 
 
 def description_path(matrix: str | Path) -> Path:
@@ -124,18 +147,35 @@ def read_description(path: Path) -> MatrixDescription | None:
         content = read_json(path)
     except InputError as error:
         raise InputError(f"{error}; {_remedy(path)}") from None
+    description = _checked(content, MatrixDescription, str(path), _remedy(path))
+    if description is not None and not _is_sample(description):
+        raise InputError(f"{path}: damaged: `sample` does not fit `rows` and `dimension`; {_remedy(path)}")
+    return description
+
+
+def read_maker(content: bytes, name: str) -> Maker | None:
+    """Read a description that `name` holds; None if it is another program's.
+
+    Raises:
+        InputError: the description is damaged.
+    """
+    remedy = "make the file again with `paraphrastic embed`"
+    try:
+        parsed = parse_json(content)
+    except ValueError as error:
+        raise InputError(f"{name}: not readable as JSON: {on_one_line(error)}; {remedy}") from None
+    return _checked(parsed, Maker, name, remedy)
+
+
+def _checked(content: Any, kind: type[Described], name: str, remedy: str) -> Described | None:
+    """The description that a file holds; None if it is another program's."""
     if not isinstance(content, dict) or _MARK not in content:
         return None
     if content[_MARK] != _FORMAT:
-        raise InputError(f"{path}: written by another version of paraphrastic; {_remedy(path)}")
-    for fault in faults(content, MatrixDescription):
-        raise InputError(f"{path}: damaged: {fault}; {_remedy(path)}")
-    description = MatrixDescription(
-        **{field.name: content[field.name] for field in fields(MatrixDescription)}
-    )
-    if not _is_sample(description):
-        raise InputError(f"{path}: damaged: `sample` does not fit `rows` and `dimension`; {_remedy(path)}")
-    return description
+        raise InputError(f"{name}: written by another version of paraphrastic; {remedy}")
+    for fault in faults(content, kind):
+        raise InputError(f"{name}: damaged: {fault}; {remedy}")
+    return kind(**{field.name: content[field.name] for field in fields(kind)})
 
 
 def require_replaceable(path: Path) -> None:

@@ -12,9 +12,10 @@ from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.rows import Batch
 from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.model.encoder import Vectors
+from paraphrastic.model.matrix_description import Maker
 
-# The columns of a table.
-IDENTITY, VECTOR = "id", "vector"
+# The columns of a table, and the key of a Parquet file's metadata that says which model made it.
+IDENTITY, VECTOR, METADATA = "id", "vector", "paraphrastic"
 _PARQUET, _JSON = ".parquet", (".jsonl", ".ndjson")
 
 # Appends the rows of a batch and their vectors, [n, dim].
@@ -23,20 +24,25 @@ Write = Callable[[Batch, Vectors], None]
 
 def is_table(path: str) -> bool:
     """Whether vectors go to a table; otherwise they are a matrix."""
-    return PurePath(path).suffix.lower() in (_PARQUET, *_JSON)
+    return is_parquet(path) or PurePath(path).suffix.lower() in _JSON
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file's name is that of a Parquet file."""
+    return PurePath(path).suffix.lower() == _PARQUET
 
 
 @contextmanager
-def table_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write]:
+def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Iterator[Write]:
     """Yield a function that appends rows to a table with the columns `id` and `vector`.
 
-    Rows that cannot be read are left out.
+    Rows that cannot be read are left out. The metadata of a Parquet file say which model made the vectors.
 
     Raises:
         InputError: the file cannot be written, pyarrow is not installed, or identities are of several types.
     """
-    if PurePath(path).suffix.lower() == _PARQUET:
-        with _parquet_output(path, dim, dtype) as write:
+    if is_parquet(path):
+        with _parquet_output(path, dim, dtype, maker) as write:
             yield write
         return
     with text_output(path) as file:
@@ -54,13 +60,14 @@ def table_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write]:
 
 
 @contextmanager
-def _parquet_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write]:
+def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Iterator[Write]:
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
     except ImportError:
         raise InputError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
     kind = pa.list_(pa.from_numpy_dtype(dtype), dim)
+    about = {METADATA: maker.to_json()}
     writer: Any = None
     schema: Any = None
 
@@ -75,7 +82,7 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write
                 f"{path}: the identities of rows are of several types: {on_one_line(error)}"
             ) from None
         if writer is None:
-            schema = pa.schema({IDENTITY: identities.type, VECTOR: kind})
+            schema = pa.schema({IDENTITY: identities.type, VECTOR: kind}, about)
             writer = ParquetWriter(output, schema)
         numbers = pa.array(np.ascontiguousarray(vectors[kept]).ravel())
         writer.write_batch(
@@ -86,7 +93,7 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Write
         try:
             yield write
             if writer is None:
-                writer = ParquetWriter(output, pa.schema({IDENTITY: pa.int64(), VECTOR: kind}))
+                writer = ParquetWriter(output, pa.schema({IDENTITY: pa.int64(), VECTOR: kind}, about))
         finally:
             # It writes to the file even when it is forgotten.
             if writer is not None:

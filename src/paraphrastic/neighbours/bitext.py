@@ -8,7 +8,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.model.system import System
-from paraphrastic.neighbours.kernels import Entries
+from paraphrastic.neighbours.kernels import NOTHING, Entries
 from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.vectors import direction_entries
 
@@ -63,14 +63,15 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
     Each sentence has one candidate, the neighbour with the highest score. Let a be the average of two means:
     of x's cosines with its neighbours, and of y's cosines with its neighbours. The score of x and y is their
     cosine, its `distance` from a (cosine - a), or its `ratio` to a (cosine / a), which is 0 if a is not
-    positive (Artetxe and Schwenk 2019, section 3; retrieval by the highest score).
+    positive (Artetxe and Schwenk 2019, section 3; retrieval by the highest score). A sentence for which
+    nothing was found, as `search` says of zero vectors, is in no pair.
 
     Args:
         forward: nearest targets of each source.
         backward: nearest sources of each target.
         margin: how pairs are scored.
     """
-    means = forward.cosines.mean(axis=1), backward.cosines.mean(axis=1)
+    means = _mean(forward), _mean(backward)
     targets, forward_scores = _candidates(forward, means[0], means[1], margin)
     sources, backward_scores = _candidates(backward, means[1], means[0], margin)
     pairs = np.concatenate(
@@ -78,6 +79,7 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
     )
     scores = np.concatenate([forward_scores, backward_scores])
     order = np.lexsort((pairs[1], pairs[0], -scores))
+    order = order[(pairs[:, order] != NOTHING).all(axis=0)]
     source_taken, target_taken = bytearray(len(targets)), bytearray(len(sources))
     kept = []
     for place, (source, target) in zip(order.tolist(), pairs[:, order].T.tolist(), strict=True):
@@ -85,6 +87,11 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
             source_taken[source] = target_taken[target] = 1
             kept.append(place)
     return MinedPairs(pairs[0, kept], pairs[1, kept], scores[kept])
+
+
+def _mean(neighbours: Neighbours) -> Float64:
+    """The mean cosine of each vector with its neighbours, [n]; what was not found counts as 0."""
+    return np.asarray(np.where(neighbours.indices == NOTHING, 0, neighbours.cosines).mean(axis=1))
 
 
 def _candidates(
@@ -98,6 +105,7 @@ def _candidates(
             scores = scores - average
         else:
             scores = np.divide(scores, average, out=np.zeros_like(scores), where=average > 0)
+        scores = np.where(neighbours.indices == NOTHING, -np.inf, scores)
     best = scores.argmax(axis=1)[:, None]
     return (
         np.take_along_axis(neighbours.indices, best, 1)[:, 0].astype(np.int64),

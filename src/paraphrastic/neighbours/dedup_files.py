@@ -1,33 +1,56 @@
-"""The command `paraphrastic dedup`: removes near duplicates from the lines of a text file."""
+"""The command `paraphrastic dedup`: removes near duplicates from a text file or a table."""
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
-from paraphrastic.base.errors import InputError
+import numpy as np
+
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import unwritable_named
-from paraphrastic.base.lines import read_batches
+from paraphrastic.base.rows import Lines, Source
 from paraphrastic.base.tables import tsv_line
 from paraphrastic.base.text import visible
 from paraphrastic.base.text_files import byte_output, text_input, text_output
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
+from paraphrastic.model.vector_tables import is_parquet
 from paraphrastic.neighbours.bitext import embed_entries
-from paraphrastic.neighbours.duplicates import near_duplicates
+from paraphrastic.neighbours.duplicates import Duplicates, near_duplicates
 from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.mine_files import MAX_VECTOR_BYTES, OnProgress
 
-# Stands for the text of a blank line.
+# Stands for the text of a row without one, which is kept.
 _BLANK = -1
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of a file.
+
+    Attributes:
+        texts: the different texts.
+        firsts: for each text, the first row that has it, from 0.
+        members: for each row, its text by index, or `_BLANK`.
+        names: of each row, for the report; empty if they are numbers from 1.
+        lines: the lines of each row; empty if each row is a line.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+    members: list[int] = field(default_factory=list)
+    names: list[Any] = field(default_factory=list)
+    lines: list[Lines | None] = field(default_factory=list)
 
 
 def dedup_file(
     system: System,
-    source: str,
+    source: Source,
     output: str,
     *,
     threshold: float,
@@ -36,74 +59,111 @@ def dedup_file(
     threads: int = 1,
     progress: OnProgress | None = None,
 ) -> tuple[int, int]:
-    """Remove near duplicates in meaning from a text file; return how many lines were kept and left out.
+    """Remove near duplicates in meaning from a file; return how many rows were kept and left out.
 
-    A line is left out if an earlier kept line has the same text or a vector whose cosine with this line's
-    vector reaches the threshold. Texts are the same if they differ only in white space around them or in
-    characters that nobody sees (`base.text.visible`). All other lines are written in their order, byte for
-    byte, with any control or invisible characters that they have. Blank lines are not sentences and are kept.
+    A row, which is a line if the file is no table, is left out if an earlier kept row has the same text or a
+    vector whose cosine with this row's vector reaches the threshold. Texts are the same if they differ only
+    in white space around them or in characters that nobody sees (`base.text.visible`). All other rows are
+    written in their order, byte for byte, with any control or invisible characters that they have, and so is
+    the header of a table. Rows of Parquet keep their values and types. A row that is blank or cannot be read
+    is not a sentence and is kept.
 
     Vectors that take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps cosines to four digits.
 
     Args:
         system: embeds the sentences.
-        source: input file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
-        output: file for the lines that are kept; `-` is standard output.
+        source: the file.
+        output: file for the rows that are kept; `-` is standard output.
         threshold: lowest cosine of near duplicates, above 0 and at most 1.
-        report: TSV file without a header. It has, in order, a line `cosine TAB line TAB kept line TAB
-            sentence TAB kept sentence` for each line left out. The kept line is the first near one; equal
-            texts have the cosine 1; line numbers start at 1. `-` is standard output.
+        report: TSV file without a header. It has, in order, a line `cosine TAB row TAB kept row TAB sentence
+            TAB kept sentence` for each row left out. The kept row is the first near one; equal texts have the
+            cosine 1. Rows have their identities, by default their numbers from 1. `-` is standard output.
         language: language of the sentences, for a system that asks for it.
         threads: number of threads; it does not change the result.
         progress: is called now and then with the current task and the share of it that is done.
 
     Raises:
-        InputError: a file cannot be read or written, is not UTF-8 or has a NUL character, the threshold is
-            out of bounds, or a vector is not finite.
+        InputError: a file cannot be read or written, the threshold is out of bounds, or a vector is not
+            finite; see also `rows.Source`.
     """
     if not 0 < threshold <= 1:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0 and at most 1")
     if report and _is_one_file(output, report):
         raise InputError(f"{output}: the lines and the report cannot both go there")
+    if is_parquet(source.path) != is_parquet(output):
+        kind = "Parquet" if is_parquet(source.path) else "text"
+        raise InputError(
+            f"{output}: the rows of {source.path} are kept as they are, so the output is {kind}, too"
+        )
     # The outputs are opened first: if one cannot be written, that is reported before any work is lost.
     with (
         byte_output(output) as file,
         text_output(report) if report else nullcontext() as table,
-        _twice(source) as opened,
+        _twice(source) as again,
     ):
-        texts, first_lines, members = _read(opened, source)
+        rows = _read(again)
         x = embed_entries(
             system,
-            texts,
+            rows.texts,
             language,
-            name=source,
-            in_16_bits=4 * system.dim * len(texts) > MAX_VECTOR_BYTES,
-            progress=progress and partial(progress, f"embedding {source}"),
+            name=source.path,
+            in_16_bits=4 * system.dim * len(rows.texts) > MAX_VECTOR_BYTES,
+            progress=progress and partial(progress, f"embedding {source.path}"),
         )
         duplicates = near_duplicates(
             x, threshold, threads=threads, progress=progress and partial(progress, "comparing")
         )
-        count = 0
-        with opened() as stream:
-            for number, text in enumerate(members, start=1):
-                if not (raw := stream.readline()):
-                    raise InputError(f"{source}: has become shorter while it was read")
-                original = _BLANK if text == _BLANK else int(duplicates.originals[text])
-                if text == _BLANK or (original == NOTHING and first_lines[text] == number):
-                    try:
-                        file.write(raw)
-                    except OSError:
-                        # Otherwise, the report's file would be named.
-                        with unwritable_named("standard output" if output == "-" else output):
-                            raise
-                    count += 1
-                elif table:
-                    cosine, kept = (
-                        (1.0, text) if original == NOTHING else (float(duplicates.cosines[text]), original)
-                    )
-                    row = f"{cosine:.6f}", number, first_lines[kept], texts[text], texts[kept]
-                    table.write(tsv_line(row))
-    return count, len(members) - count
+        left_out = [
+            row
+            for row, text in enumerate(rows.members)
+            if text != _BLANK and (duplicates.originals[text] != NOTHING or rows.firsts[text] != row)
+        ]
+        if table:
+            table.writelines(tsv_line(_reported(rows, duplicates, row)) for row in left_out)
+        write = _write_parquet if is_parquet(output) else _write_lines
+        # Otherwise, the report's file would be named.
+        with unwritable_named("standard output" if output == "-" else output):
+            write(again, file, rows, left_out)
+    return len(rows.members) - len(left_out), len(left_out)
+
+
+def _reported(rows: _Rows, duplicates: Duplicates, row: int) -> tuple[str, ...]:
+    """The cells of the report about a row that is left out."""
+    text = rows.members[row]
+    original = int(duplicates.originals[text])
+    cosine, kept = (1.0, text) if original == NOTHING else (float(duplicates.cosines[text]), original)
+    names = (str(rows.names[place] if rows.names else place + 1) for place in (row, rows.firsts[kept]))
+    return f"{cosine:.6f}", *names, rows.texts[text], rows.texts[kept]
+
+
+def _write_lines(source: Source, file: IO[bytes], rows: _Rows, left_out: list[int]) -> None:
+    """Write all lines but those of rows that are left out."""
+    spans = [(rows.lines[row] if rows.lines else None) or (row + 1, 1) for row in left_out]
+    dropped = {line for first, count in spans for line in range(first, first + count)}
+    number = 0
+    with source.stream() as stream:
+        for number, raw in enumerate(stream, start=1):
+            if number not in dropped:
+                file.write(raw)
+    if number < (len(rows.members) if not rows.lines else max(dropped, default=0)):
+        raise InputError(f"{source.path}: has become shorter while it was read")
+
+
+def _write_parquet(source: Source, file: IO[bytes], rows: _Rows, left_out: list[int]) -> None:
+    """Write all rows of a Parquet file but those that are left out."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile, ParquetWriter
+
+    kept = np.ones(len(rows.members), bool)
+    kept[left_out] = False
+    start = 0
+    try:
+        with ParquetFile(source.path) as table, ParquetWriter(file, table.schema_arrow) as writer:
+            for batch in table.iter_batches():
+                writer.write_batch(batch.filter(pa.array(kept[start : start + len(batch)])))
+                start += len(batch)
+    except pa.ArrowException as error:
+        raise InputError(f"{source.path}: cannot be read: {on_one_line(error)}") from None
 
 
 def _is_one_file(path: str, other: str) -> bool:
@@ -115,36 +175,34 @@ def _is_one_file(path: str, other: str) -> bool:
 
 
 @contextmanager
-def _twice(source: str) -> Iterator[Callable[[], AbstractContextManager[BinaryIO]]]:
-    """Yield a function that opens the source as often as needed; a pipe is copied to a temporary file."""
-    if source != "-" and not Path(source).is_fifo():
-        yield partial(text_input, source)
+def _twice(source: Source) -> Iterator[Source]:
+    """Yield the source as one that can be read as often as needed: a pipe is copied to a temporary file."""
+    if source.path != "-" and not Path(source.path).is_fifo():
+        yield source
         return
     with tempfile.TemporaryFile() as file:
-        with text_input(source) as stream, unwritable_named(tempfile.gettempdir()):
+        with text_input(source.path) as stream, unwritable_named(tempfile.gettempdir()):
             shutil.copyfileobj(stream, file)
 
         def again() -> AbstractContextManager[BinaryIO]:
             file.seek(0)
             return nullcontext(file)
 
-        yield again
+        yield replace(source, opened=again)
 
 
-def _read(
-    opened: Callable[[], AbstractContextManager[BinaryIO]], name: str
-) -> tuple[list[str], list[int], list[int]]:
-    """Return the different texts, their first lines' numbers, and each line's text by index or `_BLANK`."""
-    places: dict[str, int] = {}
-    texts: list[str] = []
-    first_lines: list[int] = []
-    members: list[int] = []
-    with opened() as stream:
-        for lines in read_batches(stream, name, BLOCK_SENTENCES):
-            for line, seen in zip(lines, visible(lines), strict=True):
-                key = seen.strip()
-                members.append(places.setdefault(key, len(places)) if key else _BLANK)
-                if len(places) > len(first_lines):
-                    texts.append(line.strip())
-                    first_lines.append(len(members))
-    return texts, first_lines, members
+def _read(source: Source) -> _Rows:
+    """Read the rows; equal texts become one."""
+    rows, places = _Rows(), dict[str, int]()
+    for batch in source.batches(BLOCK_SENTENCES):
+        texts = batch.columns[0]
+        if source.is_table:
+            rows.names += batch.identities
+            rows.lines += batch.lines
+        for line, seen in zip(texts, visible(texts), strict=True):
+            key = seen.strip()
+            rows.members.append(places.setdefault(key, len(places)) if key else _BLANK)
+            if len(places) > len(rows.firsts):
+                rows.texts.append(line.strip())
+                rows.firsts.append(len(rows.members) - 1)
+    return rows

@@ -8,8 +8,9 @@ import numpy as np
 
 from paraphrastic.base.arrays import unit_rows
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text_files import read_sentences
+from paraphrastic.base.rows import Source
 from paraphrastic.model.matrix_description import (
+    Maker,
     MatrixDescription,
     description_path,
     read_description,
@@ -23,9 +24,7 @@ _CHECKED_ROWS = 16
 _SAME = 0.99
 
 
-def check_model(
-    matrix: Matrix, system: System, model: str | None
-) -> tuple[MatrixDescription | None, str | None]:
+def check_model(matrix: Matrix, system: System, model: str | None) -> tuple[Maker | None, str | None]:
     """Return the description of a matrix or, if nothing says which model made it, a note about that.
 
     A FAISS index, such as `vectors.faiss`, may have its own description, `vectors.faiss.json`. Otherwise, it
@@ -40,6 +39,9 @@ def check_model(
         InputError: the description is damaged, or names another model.
     """
     name = matrix.name
+    if matrix.maker:
+        _require_same(matrix.maker, name, system, model)
+        return matrix.maker, None
     places = [description_path(name)]
     if name.endswith(".faiss"):
         places.append(description_path(Path(name).with_suffix(".npy")))
@@ -48,8 +50,7 @@ def check_model(
         if (description := read_description(place)) is None:
             continue
         if _describes(description, matrix):
-            if (description.digest, description.preparation) != (system.digest, system.preparation):
-                raise InputError(_other_model(name, description, system, model))
+            _require_same(description, name, system, model)
             return description, None
         others.append(str(place))
     cause = f"{others[0]} describes other vectors" if others else "there is no description beside it"
@@ -64,16 +65,18 @@ def _describes(description: MatrixDescription, matrix: Matrix) -> bool:
     return sample is not None and description.describes(description.rows, sample, is_exact=matrix.is_exact)
 
 
-def _other_model(name: str, description: MatrixDescription, system: System, model: str | None) -> str:
-    """The message about a matrix of another model."""
+def _require_same(description: Maker, name: str, system: System, model: str | None) -> None:
+    """Raise an `InputError` if another model made the matrix."""
+    if (description.digest, description.preparation) == (system.digest, system.preparation):
+        return
     if model is not None and _is_same_place(description.model, model):
         changed = f"made by {description.label} before the model in {model} changed"
-        return f"{name}: {changed}; make it again with `paraphrastic embed`"
+        raise InputError(f"{name}: {changed}; make it again with `paraphrastic embed`")
     again = f"--model {shlex.quote(model)}" if model else "this model"
     label = description.label
     if label == system.label:
         label += f" of --model {shlex.quote(description.model)}"
-    return (
+    raise InputError(
         f"{name}: made by the model {label}, but {system.label} embeds the sentences to search for; "
         f"give --model {shlex.quote(description.model)}, or make the matrix again with {again}"
     )
@@ -83,7 +86,7 @@ def _is_same_place(first: str, second: str) -> bool:
     return first == second or os.path.realpath(first) == os.path.realpath(second)
 
 
-def check_sentences(matrix: Matrix, path: str, system: System, made: MatrixDescription | None) -> None:
+def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker | None) -> None:
     """Check that line i of a text is the sentence of row i: by their number, and by embedding some again.
 
     If nothing says which model made the matrix, it may be another one, or have been told another language, so
@@ -91,7 +94,7 @@ def check_sentences(matrix: Matrix, path: str, system: System, made: MatrixDescr
 
     Args:
         matrix: the rows.
-        path: the text.
+        source: the text.
         system: the system that embeds the queries.
         made: the description of the matrix, if it has one.
 
@@ -99,10 +102,11 @@ def check_sentences(matrix: Matrix, path: str, system: System, made: MatrixDescr
         InputError: the numbers of lines and rows differ, or sentences and rows do not belong together.
     """
     count = matrix.shape[0]
+    path = source.path
     few = np.random.default_rng(count).choice(count, min(_CHECKED_ROWS, count), replace=False)
     wanted, lines = set(few.tolist()), 0
     sentences: dict[int, str] = {}
-    for row, text in enumerate(read_sentences(path)):
+    for row, (_, text) in enumerate(source.sentences()):
         lines = row + 1
         if row in wanted:
             sentences[row] = text

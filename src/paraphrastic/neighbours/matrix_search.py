@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.neighbours.bounds import whole_bound
 from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
+from paraphrastic.neighbours.parquet_vectors import open_vectors
 from paraphrastic.neighbours.parts import multiplying_workers, slices
 from paraphrastic.neighbours.vectors import Matrix, single, two_axes, vectors_of
 
@@ -23,7 +25,7 @@ QUERY_NUMBERS = 1 << 28
 
 
 def search(
-    vectors: npt.ArrayLike | Matrix | Iterable[str],
+    vectors: npt.ArrayLike | Matrix | Path | Iterable[str],
     queries: npt.ArrayLike | str | Iterable[str],
     k: int = 10,
     *,
@@ -42,7 +44,9 @@ def search(
 
     Args:
         vectors: the rows, floating-point numbers [n, dim]; an array may be mapped into memory (`np.load(…,
-            mmap_mode="r")`), since it is read in blocks. With `model`, they can also be sentences.
+            mmap_mode="r")`), since it is read in blocks. So is the `Path` of what `embed_file` wrote: a
+            `.npy` file, a `.parquet` file, or a folder of such files. With `model`, they can also be
+            sentences.
         queries: floating-point numbers [q, dim]; with `model`, also sentences, or one of them.
         k: number of rows to find per query.
         model: embeds what is text.
@@ -59,6 +63,8 @@ def search(
         InputError: the dimensions differ, text comes without a model, `k` is below 1, or a row or a query is
             not finite.
     """
+    if isinstance(vectors, Path):
+        vectors = open_vectors(str(vectors))
     rows_of = vectors_of(vectors, model, language, "vectors")
     matrix = rows_of if isinstance(rows_of, Matrix) else two_axes(rows_of, "vectors")
     name = matrix.name if isinstance(matrix, Matrix) else "vectors"

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import readable_lines
+from paraphrastic.base.rows import Source
+from paraphrastic.base.tables import clean
 from paraphrastic.base.text import visible
-from paraphrastic.base.text_files import text_input, text_output
+from paraphrastic.base.text_files import text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs, embed_entries
 from paraphrastic.neighbours.nearest import nearest_neighbours
@@ -36,32 +37,32 @@ class MiningOptions:
 
 def mine_files(
     system: System,
-    source: str,
-    target: str,
+    source: Source,
+    target: Source,
     output: str,
     *,
     options: MiningOptions = MiningOptions(),
     languages: tuple[str | None, str | None] = (None, None),
-    line_numbers: bool = False,
+    with_identities: bool = False,
     threads: int = 1,
     progress: OnProgress | None = None,
 ) -> int:
-    """Mine translations from two text files with one sentence per line; return the number of pairs.
+    """Mine translations from two files; return the number of pairs.
 
     Vectors of both files that together take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps
     cosines to four digits.
 
     Writes lines `score TAB source TAB target`, best first, without a header. A repeated sentence counts once,
-    with its first line. Blank lines and white space around a sentence are ignored.
+    with its first row. Blank lines and white space around a sentence are ignored.
 
     Args:
         system: embeds both languages.
-        source: file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
-        target: file, in the same formats; only one of the two can be standard input.
+        source: sentences of one language.
+        target: sentences of the other one; only one of the two can be standard input.
         output: TSV file; `-` is standard output.
         options: how pairs are scored, and which ones are mined.
         languages: codes of the two sides, for a system that asks for them.
-        line_numbers: whether to add two columns with the line numbers in the files.
+        with_identities: whether to add two columns with the identities of the rows, such as their numbers.
         threads: number of threads.
         progress: is called now and then with the current task and the share of it that is done.
 
@@ -69,49 +70,48 @@ def mine_files(
         InputError: a file cannot be read or written, is not UTF-8, or has no sentence; or a vector is not
             finite.
     """
-    if source == target == "-":
+    if source.path == target.path == "-":
         raise InputError("source and target cannot both be standard input")
     # The output is opened first: if it cannot be written, that is reported before hours of work are lost.
     with text_output(output) as file:
-        sides = [_read_sentences(path) for path in (source, target)]
+        sides = [_read_sentences(side) for side in (source, target)]
         n_bytes = 4 * system.dim * sum(map(len, sides))
         x, y = (
             embed_entries(
                 system,
                 [text for text, _ in sentences],
                 language,
-                name=path,
+                name=side.path,
                 in_16_bits=n_bytes > MAX_VECTOR_BYTES,
-                progress=progress and partial(progress, f"embedding {path}"),
+                progress=progress and partial(progress, f"embedding {side.path}"),
             )
-            for sentences, path, language in zip(sides, (source, target), languages, strict=True)
+            for sentences, side, language in zip(sides, (source, target), languages, strict=True)
         )
         tell = progress and partial(progress, "searching")
         neighbours = nearest_neighbours(x, y, options.k, threads=threads, progress=tell)
         pairs, least = best_pairs(*neighbours, options.margin), options.min_score
         count = len(pairs.scores) if least is None else int((pairs.scores >= least).sum())
-        (sources, source_lines), (targets, target_lines) = (
+        (sources, source_names), (targets, target_names) = (
             zip(*sentences, strict=True) for sentences in sides
         )
         for i, j, score in zip(
             pairs.sources[:count].tolist(), pairs.targets[:count].tolist(), pairs.scores[:count], strict=True
         ):
-            lines = f"\t{source_lines[i]}\t{target_lines[j]}" if line_numbers else ""
-            file.write(f"{score:.6f}\t{sources[i]}\t{targets[j]}{lines}\n")
+            names = f"\t{source_names[i]}\t{target_names[j]}" if with_identities else ""
+            file.write(f"{score:.6f}\t{sources[i]}\t{targets[j]}{names}\n")
     return count
 
 
-def _read_sentences(path: str) -> list[tuple[str, int]]:
-    """Return the different sentences of a file and the line, from 1, where each first occurs.
+def _read_sentences(source: Source) -> list[tuple[str, str]]:
+    """Return the different sentences of a file and the identity of the row where each first occurs.
 
     Sentences that differ in what nobody sees are one.
     """
-    sentences: dict[str, tuple[str, int]] = {}
-    with text_input(path) as stream:
-        for number, line in readable_lines(stream, path):
-            text = line.replace("\t", " ").strip()
-            if seen := visible([text])[0].strip():
-                sentences.setdefault(seen, (text, number))
+    sentences: dict[str, tuple[str, str]] = {}
+    for identity, text in source.sentences():
+        text = text.replace("\t", " ").strip()
+        if seen := visible([text])[0].strip():
+            sentences.setdefault(seen, (text, clean(str(identity))))
     if not sentences:
-        raise InputError(f"{path}: has no sentence")
+        raise InputError(f"{source.path}: has no sentence")
     return list(sentences.values())

@@ -10,15 +10,17 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.rows import Source
 from paraphrastic.base.tables import clean
-from paraphrastic.base.text_files import read_sentences, text_output
+from paraphrastic.base.text_files import text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.faiss_index import FaissFile
 from paraphrastic.neighbours.matrix_model import check_model, check_sentences
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
 from paraphrastic.neighbours.mine_files import OnProgress
 from paraphrastic.neighbours.nearest import Neighbours
-from paraphrastic.neighbours.vectors import Matrix, VectorFile
+from paraphrastic.neighbours.parquet_vectors import open_vectors
+from paraphrastic.neighbours.vectors import Matrix
 
 # Finds the rows nearest to queries, [q, dim].
 Finder = Callable[[Float32], Neighbours]
@@ -29,12 +31,13 @@ class Index:
     """A saved matrix, and its sentences if the results show them.
 
     Attributes:
-        vectors: `.npy` file of vectors, or an index that FAISS saved, whose name ends with `.faiss`.
-        sentences: text whose line i is the sentence of row i.
+        vectors: `.npy` file of vectors; `.parquet` file of them, or a folder of such files; or an index that
+            FAISS saved, whose name ends with `.faiss`.
+        sentences: text or a table whose row i has the sentence of row i.
     """
 
     vectors: str
-    sentences: str | None = None
+    sentences: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class SearchOptions:
 def search_files(
     system: System,
     index: Index,
-    queries: str,
+    queries: Source,
     output: str,
     *,
     options: SearchOptions,
@@ -67,13 +70,14 @@ def search_files(
     """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
     Writes lines `score TAB query TAB rank TAB row`, ordered by query and rank, without a header: the cosine,
-    the query's line number, the rank and the row number, all counted from 1. With `index.sentences`, two more
-    columns hold the query's and the row's sentence. Blank lines find nothing and are never found.
+    the query's identity, by default its number, the rank and the row number, all counted from 1. A row of a
+    Parquet file has its identity instead. With `index.sentences`, two more columns hold the query's and the
+    row's sentence. Blank lines find nothing and are never found.
 
     Args:
         system: the system that made the vectors.
         index: the matrix to search.
-        queries: text, one sentence per line, plain or compressed; `-` is standard input.
+        queries: the sentences to search for.
         output: TSV file; `-` is standard output.
         options: which rows are found.
         language: language of the queries, for a system that asks for it.
@@ -87,9 +91,9 @@ def search_files(
             installed.
     """
     sentences = index.sentences
-    if sentences is not None and (sentences == "-" or Path(sentences).is_fifo()):
+    if sentences is not None and (sentences.path == "-" or Path(sentences.path).is_fifo()):
         raise InputError("the rows' sentences cannot come from a pipe, because they are read twice")
-    count, first = 0, 1
+    count = 0
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) as file:
         tell = progress and partial(progress, "searching")
@@ -103,20 +107,22 @@ def search_files(
             )
         if sentences is not None:
             check_sentences(matrix, sentences, system, made)
-        stream = read_sentences(queries)
-        while group := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
-            neighbours = find(system.embed_finite(group, language, name=queries))
+        stream = queries.sentences()
+        while rows := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
+            numbers, group = zip(*rows, strict=True)
+            neighbours = find(system.embed_finite(group, language, name=queries.path))
             if doubt and note:
                 # Not earlier, because a fault of the matrix matters more.
                 note(doubt)
                 doubt = None
             texts = None if sentences is None else _chosen_lines(sentences, neighbours.indices)
+            names = _names(matrix, neighbours.indices)
             for query, rank in np.argwhere(neighbours.indices >= 0).tolist():
                 row = int(neighbours.indices[query, rank])
-                line = f"{neighbours.cosines[query, rank]:.6f}\t{first + query}\t{rank + 1}\t{row + 1}"
+                query_name = _cell(str(numbers[query]))
+                line = f"{neighbours.cosines[query, rank]:.6f}\t{query_name}\t{rank + 1}\t{names[row]}"
                 file.write(f"{line}\t{_cell(group[query])}\t{texts[row]}\n" if texts else f"{line}\n")
                 count += 1
-            first += len(group)
     return count
 
 
@@ -131,14 +137,21 @@ def _open_index(
             return index, partial(index.search, k=k, min_score=min_score)
         file: Matrix = index
     else:
-        file = VectorFile(path)
+        file = open_vectors(path)
     return file, partial(search, file, k=k, min_score=min_score, threads=threads, progress=progress)
 
 
-def _chosen_lines(path: str, rows: Int64) -> dict[int, str]:
-    """Return the lines of these rows, counted from 0, as cells of a table."""
+def _chosen_lines(source: Source, rows: Int64) -> dict[int, str]:
+    """Return the sentences of these rows, counted from 0, as cells of a table."""
     wanted = set(rows[rows >= 0].tolist())
-    return {row: _cell(line) for row, line in enumerate(read_sentences(path)) if row in wanted}
+    return {row: _cell(text) for row, (_, text) in enumerate(source.sentences()) if row in wanted}
+
+
+def _names(matrix: Matrix, rows: Int64) -> dict[int, str]:
+    """What the results call rows: their identities, or their numbers from 1."""
+    chosen = np.unique(rows[rows >= 0]).tolist()
+    known = matrix.identities(chosen) or [row + 1 for row in chosen]
+    return {row: _cell(str(name)) for row, name in zip(chosen, known, strict=True)}
 
 
 def _cell(text: str) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import SentenceEncoder, as_list
+from paraphrastic.model.matrix_description import Maker
 from paraphrastic.neighbours.kernels import Entries
 
 _LARGEST = 32767
@@ -63,8 +64,18 @@ def single(values: npt.NDArray[Any]) -> Float32:
 
 
 def two_axes(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    """Return the array if it has floating-point numbers, [n, dim]; otherwise raise an `InputError`."""
+    """Return floating-point numbers, [n, dim]; a column of a table may have a list of them in each row.
+
+    Raises:
+        InputError: the values are something else, or rows differ in length.
+    """
     values = np.asarray(values)
+    if values.ndim == 1 and values.dtype == object:
+        rows = [np.asarray(row) for row in values.tolist()]
+        if len(lengths := {row.shape for row in rows}) > 1:
+            shapes = ", ".join(sorted(map(str, lengths)))
+            raise InputError(f"{name}: not rows of one length, but of the shapes {shapes}")
+        values = np.stack(rows) if rows else np.empty((0, 0), np.float32)
     if values.ndim != 2 or values.dtype.kind != "f":
         raise InputError(f"{name}: not rows of floating-point numbers, but {values.dtype} {values.shape}")
     return values
@@ -84,11 +95,13 @@ class Matrix(ABC):
         name: name of the file.
         shape: number of rows, and of numbers per row.
         is_exact: whether the file holds the vectors unchanged.
+        maker: the model that made the vectors, if the file says it of itself.
     """
 
     name: str
     shape: tuple[int, ...]
     is_exact: bool = True
+    maker: Maker | None = None
 
     @abstractmethod
     def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
@@ -97,6 +110,10 @@ class Matrix(ABC):
     def some(self, rows: Sequence[int]) -> npt.NDArray[Any] | None:
         """Return the numbers of a few rows, or None if the file cannot tell them one by one."""
         return np.concatenate([np.empty((0, self.shape[1])), *(self[row : row + 1] for row in rows)])
+
+    def identities(self, rows: Sequence[int]) -> list[Any] | None:
+        """The identities of some rows; None if the file has none."""
+        return None
 
 
 class VectorFile(Matrix):

@@ -1,0 +1,149 @@
+"""Near duplicates among more vectors than one machine holds: candidates for a join, and what follows from it.
+
+Each vector gets a number of keys, one for each band. Two near vectors share the key of at least one band with
+a known probability, whatever the other vectors are, so an engine finds candidates by joining on bands and
+keys. Their cosines are then computed exactly. `docs/engines.md` shows it.
+"""
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.base.arrays import Bool, Float32, Int64
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.jit import jit
+from paraphrastic.neighbours.kernels import NOTHING
+from paraphrastic.neighbours.nearest import ROUNDING
+from paraphrastic.neighbours.vectors import require_finite, single, two_axes
+
+# Random directions of a hash, which finds the one that is nearest to a vector or to its opposite.
+_DIRECTIONS = 64
+# Hashes of a band: with more of them, a key would not fit into 63 bits.
+_MOST_HASHES = 9
+# Keys for each vector: above this, a comparison of all vectors is faster.
+_MOST_BANDS = 2000
+# Pairs that are drawn to estimate how often two vectors have the same hash, and vectors hashed at once.
+_DRAWN, _PART = 100_000, 4096
+_SEED = 1
+
+
+def band_keys(vectors: npt.ArrayLike, threshold: float, *, rows: int, recall: float = 0.99) -> Int64:
+    """Return keys of which near vectors share at least one: int64 [n, bands].
+
+    Two vectors whose cosine reaches the threshold have the same key in one of the bands with probability
+    `recall`, or a higher one if they are nearer. Others have so with a probability that falls fast with their
+    cosine. A key is made of cross-polytope hashes: the nearest of 64 random directions and their opposites
+    (Andoni et al. 2015, section 3). The keys depend on nothing but the arguments, so shards can be hashed
+    anywhere.
+
+    Args:
+        vectors: finite floating-point numbers, [n, dim]; their lengths do not matter.
+        threshold: lowest cosine of near vectors, below 1.
+        rows: number of all vectors, of which these are a part, roughly: a band has about as many different
+            keys.
+        recall: between 0 and 1.
+
+    Returns:
+        Keys that are not negative; -1 in all bands for a zero vector, which is near nothing.
+
+    Raises:
+        InputError: a vector is not finite, an argument is out of bounds, or the threshold is so low that more
+            than 2,000 bands would be needed.
+    """
+    x = single(two_axes(vectors, "vectors"))
+    for value, name in ((threshold, "threshold"), (recall, "recall")):
+        if not 0 < value < 1:
+            raise InputError(f"a {name} of {value:.12g} is not between 0 and 1")
+    if rows < 1:
+        raise InputError(f"rows is {rows}, but must be at least 1")
+    norms = np.linalg.norm(x.astype(np.float64), axis=1)
+    require_finite(norms, "vectors")
+    hashes = min(_MOST_HASHES, max(1, round(math.log(rows) / math.log(2 * _DIRECTIONS))))
+    bands = _bands(threshold, recall, hashes)
+    keys = np.empty((len(x), bands), np.int64)
+    random = np.random.default_rng(_SEED)
+    for band in range(bands):
+        directions = random.standard_normal((x.shape[1], hashes * _DIRECTIONS), np.float32)
+        for start in range(0, len(x), _PART):
+            keys[start : start + _PART, band] = _keys(x[start : start + _PART] @ directions)
+    keys[norms == 0] = NOTHING
+    return keys
+
+
+def _keys(projections: Float32) -> Int64:
+    """Join the hashes of a band, whose projections are [n, hashes × directions]."""
+    blocks = projections.reshape(len(projections), -1, _DIRECTIONS)
+    nearest = np.abs(blocks).argmax(axis=2)
+    is_opposite = np.take_along_axis(blocks, nearest[:, :, None], 2)[:, :, 0] < 0
+    digits = 2 * nearest + is_opposite
+    return digits @ (2 * _DIRECTIONS) ** np.arange(digits.shape[1], dtype=np.int64)
+
+
+@cache
+def _bands(threshold: float, recall: float, hashes: int) -> int:
+    """Return how many bands find a pair of this cosine with this probability."""
+    random = np.random.default_rng(_SEED)
+    first, other = random.standard_normal((2, _DRAWN, _DIRECTIONS), np.float32)
+    second = threshold * first + math.sqrt(1 - threshold**2) * other
+    share = float((_keys(first) == _keys(second)).mean())
+    # A little less than what was found, since that is uncertain.
+    same = max(0.0, share - 3 * math.sqrt(share / _DRAWN)) ** hashes
+    bands = math.ceil(math.log1p(-recall) / math.log1p(-same)) if same > 0 else _MOST_BANDS + 1
+    if bands > _MOST_BANDS:
+        raise InputError(
+            f"a threshold of {threshold:.12g} needs more than {_MOST_BANDS:,} bands; "
+            "raise it, or compare all vectors with near_duplicates"
+        )
+    return bands
+
+
+def are_near(first: npt.ArrayLike, second: npt.ArrayLike, threshold: float) -> Bool:
+    """Tell which vectors that stand side by side, [p, dim], are near by this threshold: bool [p].
+
+    As in `near_duplicates`, a cosine that is lower only by rounding reaches it, and a zero vector is near
+    nothing.
+
+    Raises:
+        InputError: these are not two sets of as many vectors of as many numbers.
+    """
+    x, y = (single(two_axes(vectors, name)) for vectors, name in ((first, "first"), (second, "second")))
+    if x.shape != y.shape:
+        raise InputError(f"vectors of the shapes {x.shape} and {y.shape} do not stand side by side")
+    products, *squares = (np.einsum("nd,nd->n", a, b, dtype=np.float64) for a, b in ((x, y), (x, x), (y, y)))
+    norms = np.sqrt(squares[0]) * np.sqrt(squares[1])
+    near: Bool = (products >= (threshold - ROUNDING) * norms) & (norms > 0)
+    return near
+
+
+def settle_duplicates(
+    first: npt.ArrayLike, second: npt.ArrayLike
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Decide from pairs of near rows which rows are left out, as `near_duplicates` does.
+
+    Args:
+        first: [p], what identifies one row of each pair: numbers or text, whose order is that of the rows.
+        second: [p], what identifies the other row. Pairs may come in any order, and more than once.
+
+    Returns:
+        The rows that are left out, ascending, and the first kept row that each of them is near.
+    """
+    ends = np.stack([np.asarray(first), np.asarray(second)])
+    rows, places = np.unique(ends, return_inverse=True)
+    places = np.sort(places.reshape(2, -1), axis=0)
+    originals = np.full(len(rows), NOTHING, np.int64)
+    # By their first rows, so that a row is decided before later ones are compared with it.
+    _settle(np.ascontiguousarray(places[:, np.lexsort(places[::-1])]), originals)
+    left_out = np.flatnonzero(originals != NOTHING)
+    return rows[left_out], rows[originals[left_out]]
+
+
+@jit
+def _settle(pairs: Int64, originals: Int64) -> None:
+    """Go through pairs, [2, p], sorted by their first rows, and set the originals of those left out, [n]."""
+    for place in range(pairs.shape[1]):
+        first, second = pairs[0, place], pairs[1, place]
+        if first != second and originals[first] < 0 and originals[second] < 0:
+            originals[second] = first

@@ -1,0 +1,93 @@
+"""Test the keys by which near vectors are joined, and what is decided from near pairs."""
+
+import numpy as np
+import pytest
+
+from paraphrastic import are_near, band_keys, near_duplicates, settle_duplicates
+from paraphrastic.base.errors import InputError
+
+
+def pairs_with(cosine: float, count: int, dim: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    first, other = random.standard_normal((2, count, dim))
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    other -= (other * first).sum(axis=1, keepdims=True) * first
+    other /= np.linalg.norm(other, axis=1, keepdims=True)
+    return first, cosine * first + np.sqrt(1 - cosine**2) * other
+
+
+@pytest.mark.parametrize(("threshold", "recall"), [(0.9, 0.99), (0.8, 0.9), (0.95, 0.5)])
+@pytest.mark.parametrize("rows", [100, 100_000])
+def test_near_vectors_share_a_key_as_often_as_promised(threshold: float, recall: float, rows: int) -> None:
+    first, second = pairs_with(threshold, 4000, 40)
+    keys = [band_keys(vectors, threshold, rows=rows, recall=recall) for vectors in (first, 7 * second)]
+    shared = (keys[0] == keys[1]).any(axis=1).mean()
+    # With 4,000 pairs, the share is off by less than 0.025 but for one time in a thousand.
+    assert recall - 0.025 < shared < recall + 0.5 * (1 - recall) + 0.025
+
+
+def test_others_share_few_keys_and_more_rows_make_them_fewer() -> None:
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((2000, 40)).astype(np.float32)
+    shares = []
+    for rows in (100, 10_000, 1_000_000):
+        keys = band_keys(vectors, 0.9, rows=rows)
+        shares.append((keys[:1000] == keys[1000:]).mean())
+    assert shares[0] < 0.02
+    assert shares[0] > 10 * shares[1]
+    assert shares[2] < 1e-4
+
+
+def test_keys_depend_on_the_vector_alone() -> None:
+    vectors = np.random.default_rng(0).standard_normal((5000, 10)).astype(np.float32)
+    keys = band_keys(vectors, 0.9, rows=1000)
+    assert (keys >= 0).all()
+    np.testing.assert_array_equal(band_keys(vectors[4090:4110], 0.9, rows=1000), keys[4090:4110])
+    np.testing.assert_array_equal(band_keys(list(vectors[:3]), 0.9, rows=1000), keys[:3])
+    assert (band_keys(np.zeros((2, 10)), 0.9, rows=1000) == -1).all()
+    assert band_keys(np.empty((0, 10)), 0.9, rows=1000).shape == (0, keys.shape[1])
+
+
+def test_what_is_out_of_bounds() -> None:
+    vectors = np.ones((2, 3))
+    for arguments, cause in [
+        ({"threshold": 1.0, "rows": 10}, "a threshold of 1 is not between 0 and 1"),
+        ({"threshold": 0.9, "rows": 0}, "rows is 0, but must be at least 1"),
+        ({"threshold": 0.9, "rows": 10, "recall": 1.0}, "a recall of 1 is not between 0 and 1"),
+        ({"threshold": 0.3, "rows": 10**9}, "a threshold of 0.3 needs more than 2,000 bands"),
+    ]:
+        with pytest.raises(InputError, match=cause):
+            band_keys(vectors, **arguments)
+    with pytest.raises(InputError, match="vectors: row 2 has numbers that are not finite"):
+        band_keys(np.array([[1.0], [np.nan]]), 0.9, rows=10)
+    with pytest.raises(InputError, match=r"shapes \(2, 3\) and \(1, 3\)"):
+        are_near(vectors, vectors[:1], 0.9)
+
+
+def test_near_as_near_duplicates_says() -> None:
+    first, second = pairs_with(0.9, 300, 40)
+    alone = [
+        near_duplicates(np.stack(pair), 0.9).originals[1] == 0 for pair in zip(first, second, strict=True)
+    ]
+    np.testing.assert_array_equal(are_near(first, second, 0.9), alone)
+    np.testing.assert_array_equal(are_near(first, 3 * second, 0.8999), True)
+    np.testing.assert_array_equal(are_near(first, second, 0.9001), False)
+    assert are_near([[0.1, 0.3]], [[0.3, 0.9]], 1.0).all()
+    assert not are_near(np.zeros((1, 3)), np.ones((1, 3)), 0.1)
+
+
+@pytest.mark.parametrize("names", ["numbers", "text"])
+def test_pairs_are_settled_as_near_duplicates_does(names: str) -> None:
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((300, 4)).astype(np.float32)
+    cosines = (units := vectors / np.linalg.norm(vectors, axis=1, keepdims=True)) @ units.T
+    first, second = np.nonzero(cosines >= 0.9)
+    order = random.permutation(len(first))
+    expected = near_duplicates(vectors, 0.9).originals
+    left_out = np.flatnonzero(expected >= 0)
+    assert 50 < len(left_out) < 250
+    called = np.arange(300) if names == "numbers" else np.array([f"{row:03}" for row in range(300)], object)
+    found = settle_duplicates(called[first[order]], called[second[order]])
+    np.testing.assert_array_equal(found[0], called[left_out])
+    np.testing.assert_array_equal(found[1], called[expected[left_out]])
+    assert [len(ids) for ids in settle_duplicates([], [])] == [0, 0]
