@@ -51,7 +51,7 @@ install: .venv/installed  ## make .venv with the pinned packages that the pipeli
 install-all: .venv/installed-all  ## add what exports, tests and benchmarks need
 
 .PHONY: install-engines
-install-engines: .venv/installed-engines  ## add Dask, Ray, Spark and FastAPI, for the tests of their recipes in docs/ (1 GB)
+install-engines: .venv/installed-engines  ## add Dask, Ray, Spark, FastAPI, Chroma and other frameworks, for the tests of their recipes in docs/ (2 GB)
 
 # Pinned packages with their hashes, for every system and version of Python; UPGRADE=--upgrade takes newer ones.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header $(UPGRADE)

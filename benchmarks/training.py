@@ -59,7 +59,7 @@ from paraphrastic_pipeline.training.train import build_engine
 
 BATCH = 128
 TOKENS = 14
-PRECISIONS: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
+PRECISIONS: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8", "leading")
 # Dimension, M and dropout of each case.
 CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
 SETTINGS = replace(

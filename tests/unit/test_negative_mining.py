@@ -12,15 +12,15 @@ from torch import Tensor
 
 from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
-from paraphrastic_pipeline.training import negative_mining
+from paraphrastic_pipeline.training import negative_mining, negative_search
 from paraphrastic_pipeline.training.negative_mining import (
-    NO_NEGATIVE,
     _in_eight_bits,
     hardest_negatives,
     hardest_on_device,
     has_instructions,
     precision_on,
 )
+from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
 from paraphrastic_pipeline.training.sentences import Sentences
 
 
@@ -77,7 +77,7 @@ def test_negatives_are_those_of_a_plain_search(
     max_share: float | None,
     make: Callable[[int], Tensor],
 ) -> None:
-    monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
+    monkeypatch.setattr(negative_search, "BLOCK_COLUMNS", 17)
     n = 90
     vectors, ids = make(2 * n), [i % 123 for i in range(2 * n)]
     options = {
@@ -86,7 +86,7 @@ def test_negatives_are_those_of_a_plain_search(
     expected = plain_search(vectors, ids, **options)
     precisions: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
     for rows, precision in product((3, 11, 1000), precisions if make is corners else precisions[:1]):
-        monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", rows)
+        monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", rows)
         monkeypatch.setattr(negative_mining, "DEVICE_ROWS", rows)
         for threads in (1, 3):
             with closing(Workers(threads)) as workers:
@@ -101,8 +101,8 @@ def test_negatives_are_those_of_a_plain_search(
 def test_no_sentence_of_a_group_is_a_negative_within_it(
     monkeypatch: pytest.MonkeyPatch, either_side: bool, exclude_duplicates: bool
 ) -> None:
-    monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", 7)
-    monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
+    monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", 7)
+    monkeypatch.setattr(negative_search, "BLOCK_COLUMNS", 17)
     monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
     n = 40
     vectors, ids = unit_vectors(2 * n), [*range(2 * n - 2), 0, 1]
@@ -131,8 +131,8 @@ def test_no_sentence_of_a_group_is_a_negative_within_it(
 def test_negatives_above_a_share_of_the_pairs_own_similarity_are_barred(
     monkeypatch: pytest.MonkeyPatch, either_side: bool, share: float, precision: MiningPrecision
 ) -> None:
-    monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", 7)
-    monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
+    monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", 7)
+    monkeypatch.setattr(negative_search, "BLOCK_COLUMNS", 17)
     monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
     n = 40
     sources = unit_vectors(n)
@@ -256,8 +256,8 @@ def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
     [
         (True, {"avx512bf16": True}, "int8"),
         (False, {"avx512bf16": True}, "bfloat16"),
-        (False, {"avx512bf16": False}, "float32"),
-        (False, {}, "float32"),
+        (False, {"avx512bf16": False}, "leading"),
+        (False, {}, "leading"),
     ],
 )
 def test_auto_is_the_fastest_precision_of_the_device(

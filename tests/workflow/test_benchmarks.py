@@ -45,9 +45,9 @@ def test_training_benchmark(tmp_path):
     cases = json.loads(output.read_text())["cases"]
     assert list(cases) == ["32 dimensions, M 2, dropout 0.0", "32 dimensions, M 2, dropout 0.1"]
     for case in cases.values():
-        assert set(case) == {"reference", "float32", "bfloat16", "int8"}
+        assert set(case) == {"reference", "float32", "bfloat16", "int8", "leading"}
         assert all(part > 0 for row in case.values() for part in row.values())
-    assert len(result.stdout.splitlines()) == 3 * len(cases)
+    assert len(result.stdout.splitlines()) == 4 * len(cases)
 
 
 def test_gpu_benchmark(tmp_path):

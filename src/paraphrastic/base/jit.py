@@ -1,12 +1,13 @@
 """Compilation of the numerical kernels."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
 from llvmlite import ir
-from numba.core import types
+from numba.core import event, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
@@ -45,7 +46,33 @@ def _compile(kernel: Kernel, fastmath: set[str]) -> Kernel:
     try:
         return numba.njit(cache=True, **options)(kernel)
     except RuntimeError:
+        _notice.every_time = True
         return numba.njit(**options)(kernel)
+
+
+class _Notice(event.Listener):
+    """Says to a person who waits, on a terminal or in a notebook, that kernels are being compiled."""
+
+    def __init__(self) -> None:
+        self.every_time = self._told = False
+
+    def on_start(self, event: Any) -> None:
+        """Tell once that a kernel is compiled, which one that is cached is not."""
+        sees = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        if self._told or not sees:
+            return
+        self._told = True
+        when = "once"
+        if self.every_time:
+            when = "at each start, since neither its folder nor yours can keep it; set NUMBA_CACHE_DIR"
+        print(f"paraphrastic: compiling for this processor, {when}", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+_notice = _Notice()
+event.register("numba:compile", _notice)
 
 
 def has_8_bit_products() -> bool:

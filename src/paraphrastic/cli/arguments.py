@@ -112,21 +112,25 @@ def rows(name: str = "--input", holds: str = "text, one sentence per line", dest
 
 
 def sources(
-    paths: Sequence[str],
-    column: str | None,
-    identity: str | None,
-    on_fault: Callable[[str, str], None] | None,
+    paths: Sequence[str], options: dict[str, Any], on_fault: Callable[[str, str], None]
 ) -> list["Source"]:
-    """Files of lines and tables as sources; the columns are those of the tables."""
+    """Files of lines and tables as sources, whose columns are those of the tables.
+
+    Args:
+        paths: the files.
+        options: those of a command. The values of `--column`, `--id` and `--strict` are taken out.
+        on_fault: is told about rows that cannot be read, unless the command is strict.
+    """
     from paraphrastic.base.rows import Source, is_table
 
-    columns = [column] if column else []
+    column, identity, strict = (options.pop(name) for name in ("column", "identity", "strict"))
+    columns, tell = [column] if column else [], None if strict else on_fault
     # Without any table, it is an error to name a column, which reading the first file shows.
     any_table = any(map(is_table, paths))
     return [
-        Source(path, columns, identity, on_fault=on_fault)
+        Source(path, columns, identity, on_fault=tell)
         if is_table(path) or not any_table
-        else Source(path, on_fault=on_fault)
+        else Source(path, on_fault=tell)
         for path in paths
     ]
 

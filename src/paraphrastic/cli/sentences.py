@@ -43,9 +43,6 @@ is zero, and tables leave it out.
 def embed(
     model: str | None,
     source: str,
-    column: str | None,
-    identity: str | None,
-    strict: bool,
     *,
     language: str | None,
     dtype: str,
@@ -53,16 +50,16 @@ def embed(
     **options: Any,
 ) -> None:
     """Write one vector per line of a file."""
-    from paraphrastic.base.rows import Source
     from paraphrastic.model.embed_files import Encoding, embed_file
     from paraphrastic.model.folder import choose_folder
     from paraphrastic.systems.open import open_encoder
 
     folder = choose_folder(model, [language])
     with cli.faults() as on_fault, cli.counter("sentences") as counter:
+        (rows,) = cli.sources([source], options, on_fault)
         embed_file(
             open_encoder(folder, threads=options["threads"]),
-            Source(source, [column] if column else [], identity, on_fault=None if strict else on_fault),
+            rows,
             encoding=Encoding(language, dtype, normalize),
             name=model or Path(folder).name,
             **options,
@@ -159,13 +156,10 @@ def search(
     sentences: str | None,
     queries: str,
     *,
-    output: str,
-    column: str | None,
-    identity: str | None,
-    strict: bool,
     threads: int,
     k: int,
     min_score: float | Path | None,
+    **options: Any,
 ) -> None:
     """Write the rows of a saved matrix that are nearest to sentences."""
     from paraphrastic.model.folder import choose_folder
@@ -178,14 +172,13 @@ def search(
     if isinstance(min_score, Path):
         min_score = read_threshold(min_score, system)
     with cli.faults() as on_fault, cli.progress() as progress:
-        tell = None if strict else on_fault
-        asked, *others = cli.sources([queries, *([sentences] if sentences else [])], column, identity, tell)
+        asked, *others = cli.sources([queries, *([sentences] if sentences else [])], options, on_fault)
         search_files(
             system,
             # What cannot be read there was told when it was embedded.
             Index(index, *(replace(other, identity=None, on_fault=lambda *_: None) for other in others)),
             asked,
-            output,
+            **options,
             options=SearchOptions(k, min_score, threads),
             language=language,
             model=model or Path(folder).name,
@@ -236,9 +229,6 @@ def dedup(
     threads: int,
     *,
     source: str,
-    column: str | None,
-    identity: str | None,
-    strict: bool,
     **options: Any,
 ) -> None:
     """Write a file without its near duplicates in meaning."""
@@ -251,7 +241,7 @@ def dedup(
     if isinstance(threshold, Path):
         threshold = read_threshold(threshold, system, of_all_pairs=True)
     with cli.faults() as on_fault, cli.progress() as progress:
-        (rows,) = cli.sources([source], column, identity, None if strict else on_fault)
+        (rows,) = cli.sources([source], options, on_fault)
         kept, dropped = dedup_file(
             system,
             rows,
@@ -307,9 +297,6 @@ def mine(
     min_score: float | None,
     source: str,
     target: str,
-    column: str | None,
-    identity: str | None,
-    strict: bool,
     **options: Any,
 ) -> None:
     """Write the translations among the sentences of two files."""
@@ -319,7 +306,7 @@ def mine(
 
     system = open_system(choose_folder(model, languages), threads=threads)
     with cli.faults() as on_fault, cli.progress() as progress:
-        first, second = cli.sources([source, target], column, identity, None if strict else on_fault)
+        first, second = cli.sources([source, target], options, on_fault)
         mine_files(
             system,
             first,

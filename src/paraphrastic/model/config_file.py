@@ -54,7 +54,7 @@ class Training:
     negatives: Literal["other_side", "either_side"] = "other_side"
     exclude_duplicates: bool = True
     max_negative_share: Annotated[float, Range(0, 2)] | None = None
-    mining_precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
+    mining_precision: Literal["auto", "float32", "bfloat16", "int8", "leading"] = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

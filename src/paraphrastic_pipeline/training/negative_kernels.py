@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
-from paraphrastic.base.jit import jit
+from paraphrastic.base.jit import jit, jit_sum
 
 # Columns whose maximum is taken in one go.
 MAXIMUM_COLUMNS = 128
@@ -160,3 +160,63 @@ def highest_of(row: npt.NDArray[Any], lowest: Any, limit: Any, limited: bool) ->
         if top > highest:
             highest, place = top, chunk
     return highest, place
+
+
+@jit_sum
+def _product(first: Float32, second: Float32) -> Any:
+    """The product of two vectors in single precision."""
+    total = np.float32(0)
+    for i in range(len(first)):
+        total += first[i] * second[i]
+    return total
+
+
+@jit
+def second_look(
+    vectors: Float32, limits: npt.NDArray[Any], offset: int, start: int, stop: int, most: int,
+    values: Float32, places: Int64, own_values: Float32, own_places: Int64, negatives: Int64,
+) -> None:  # fmt: skip
+    """Choose the negatives of sentences among the best candidates by their exact similarity.
+
+    Args:
+        vectors: [2n, dim] of unit length.
+        limits: [n], the similarity that no negative of a pair's sentences may exceed, if there are any.
+        offset: index of the first sentence of the side.
+        start: pair of the first sentence.
+        stop: pair after the last one.
+        most: number of candidates that are compared.
+        values: [blocks, n], how similar the best sentence of the other side in each block looked.
+        places: [blocks, n], that sentence.
+        own_values: the same for the sentence's own side, if that is searched.
+        own_places: the same.
+        negatives: [2n], output; -1 where there is no candidate.
+    """
+    blocks, own_blocks = len(values), len(own_values)
+    looks = np.empty(most, np.float32)
+    chosen = np.empty(most, np.int64)
+    for i in range(start, stop):
+        count = 0
+        for block in range(blocks + own_blocks):
+            own = block >= blocks
+            look = own_values[block - blocks, i] if own else values[block, i]
+            place = own_places[block - blocks, i] if own else places[block, i]
+            if place < 0 or (count == most and look <= looks[count - 1]):
+                continue
+            count = min(most, count + 1)
+            k = count - 1
+            while k > 0 and looks[k - 1] < look:
+                looks[k], chosen[k] = looks[k - 1], chosen[k - 1]
+                k -= 1
+            looks[k], chosen[k] = look, place
+        best, negative, best_is_own = np.float32(-np.inf), -1, False
+        for k in range(count):
+            place = chosen[k]
+            similarity = _product(vectors[offset + i], vectors[place])
+            if len(limits) and similarity > limits[i]:
+                continue
+            # Among equals, the first one of the other side wins, and then the first one of its own.
+            is_own = (place >= offset) and (place < offset + len(vectors) // 2)
+            first = (is_own, place) < (best_is_own, negative)
+            if similarity > best or (similarity == best and first):
+                best, negative, best_is_own = similarity, place, is_own
+        negatives[offset + i] = negative

@@ -8,19 +8,17 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.base.arrays import Float32, Int32, Int64
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.jit import has_8_bit_products
 from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training.fingerprints import occurs_again
 from paraphrastic_pipeline.training.groups import in_same_group, shared_groups
-from paraphrastic_pipeline.training.negative_kernels import Barred, Found, order_bits, quantize, scan
+from paraphrastic_pipeline.training.negative_kernels import Barred, order_bits, quantize
+from paraphrastic_pipeline.training.negative_search import LOWEST, NO_NEGATIVE, Search
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.two_looks import search_in_two_looks, two_looks_pay
 
-NO_NEGATIVE = -1
-# Rows and columns of the similarity matrix that a thread holds at a time; they should fit into its cache.
-SIMILARITY_ROWS = 256
-BLOCK_COLUMNS = 1024
 # Rows of the matrix held at a time on a device: 100 MB with 12,800 columns in bfloat16.
 DEVICE_ROWS = 4096
 # Vectors sampled to choose the scale of int8. Few normally distributed entries exceed four deviations.
@@ -50,7 +48,7 @@ def hardest_negatives(
         exclude_duplicates: also bar every pair that shares a sentence or a group with the sentence's own
             pair.
         precision: precision of the similarities. In bfloat16 and int8 they have three digits, which do not
-            tell sentences that are about equally similar apart.
+            tell sentences that are about equally similar apart. For `leading`, see `two_looks`.
         max_share: bars candidates whose similarity is above this share of the similarity of the sentence's
             own pair, since they may mean the same (Moreira et al. 2024, TopK-PercPos). None bars none.
         groups: the groups of the n pairs, as numbers in place of tokens; None if nothing is known of groups.
@@ -71,76 +69,21 @@ def hardest_negatives(
             groups=groups,
         )
         return negatives.cpu().numpy()
-    n = len(vectors) // 2
     vectors = _in_precision(vectors, precision_on("cpu", precision), workers)
-    sources, targets = vectors[:n], vectors[n:]
-    limits = _limits(sources, targets, max_share)
+    n = len(vectors) // 2
+    limits = _limits(vectors[:n], vectors[n:], max_share)
     barred = _barred(fingerprints, groups, limits, duplicates=exclude_duplicates)
-    search = _Search(sources, targets, barred, threads=workers.size, either_side=either_side)
     # Each worker multiplies its own blocks, so torch should not start threads as well.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
+        if precision_on("cpu", precision) == "leading" and two_looks_pay(vectors):
+            return search_in_two_looks(vectors, barred, workers, either_side=either_side)
+        search = Search(vectors, barred, threads=workers.size, either_side=either_side)
         workers.run(search.run)
+        return search.negatives()
     finally:
         torch.set_num_threads(threads)
-    return search.negatives()
-
-
-class _Search:
-    """The search on the processor, block by block, which several threads share.
-
-    Each row belongs to one thread, but all threads share the columns, so each has its own results for them.
-    """
-
-    def __init__(
-        self, sources: Tensor, targets: Tensor, barred: Barred, *, threads: int, either_side: bool
-    ) -> None:
-        n = len(sources)
-        size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
-        self.sides, self.barred, self.either_side = (sources, targets), barred, either_side
-        self.lowest = _LOWEST[sources.dtype]
-        self.blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
-        # For the sources among the targets, for the targets among the sources, and for all on their own side.
-        self.by_row = self._nothing(n)
-        self.by_column = [self._nothing(n) for _ in range(threads)]
-        self.on_own_side = [self._nothing(n) for _ in self.sides]
-
-    def run(self, thread: int) -> None:
-        """Search the blocks of a thread."""
-        n = len(self.sides[0])
-        for rows in self.blocks[thread :: len(self.by_column)]:
-            for first in range(0, n, BLOCK_COLUMNS):
-                columns = slice(first, min(n, first + BLOCK_COLUMNS))
-                # One product serves both directions, along rows and along columns.
-                self._offer(rows, columns, (0, 1), self.by_row, self.by_column[thread])
-                if self.either_side:
-                    for side, best in enumerate(self.on_own_side):
-                        self._offer(rows, columns, (side, side), best, self._nothing(0))
-
-    def negatives(self) -> Int64:
-        """The negatives of all sentences, int64 [2n], after all threads have run."""
-        n = len(self.sides[0])
-        # Each thread has searched its own rows; of equally similar sentences, the first one wins.
-        values, negatives = (np.stack(arrays) for arrays in zip(*self.by_column, strict=True))
-        highest = values.max(axis=0)
-        negatives = np.where((values == highest) & (negatives >= 0), negatives, 2 * n).min(axis=0)
-        negatives[negatives == 2 * n] = NO_NEGATIVE
-        values, negatives = np.append(self.by_row[0], highest), np.append(self.by_row[1], negatives)
-        own_values, own_negatives = (np.concatenate(arrays) for arrays in zip(*self.on_own_side, strict=True))
-        return np.where(own_values > values, own_negatives, negatives)
-
-    def _offer(
-        self, rows: slice, columns: slice, sides: tuple[int, int], by_row: Found, by_column: Found
-    ) -> None:
-        """Offer the sentences of `columns` to those of `rows`, which are on these sides, and the reverse."""
-        left, right = sides
-        similarity = _similarities(self.sides[left][rows], self.sides[right][columns])
-        offset = right * len(self.sides[0])
-        scan(similarity, self.lowest, rows.start, columns.start, offset, self.barred, by_row, by_column)
-
-    def _nothing(self, size: int) -> Found:
-        return np.full(size, self.lowest), np.full(size, NO_NEGATIVE, np.int64)
 
 
 def _barred(
@@ -169,7 +112,7 @@ def precision_on(device: str, precision: MiningPrecision) -> MiningPrecision:
         return "float32" if precision == "float32" else "bfloat16"
     if precision != "auto":
         return precision
-    choices: tuple[MiningPrecision, ...] = ("int8", "bfloat16", "float32")
+    choices: tuple[MiningPrecision, ...] = ("int8", "bfloat16", "leading")
     return next(choice for choice in choices if has_instructions(choice))
 
 
@@ -180,38 +123,17 @@ def has_instructions(precision: MiningPrecision) -> bool:
     return precision != "bfloat16" or bool(llvmlite.binding.get_host_cpu_features().get("avx512bf16"))
 
 
-# Numbers below all similarities, in the types that `_similarities` returns.
-_LOWEST: dict[torch.dtype, Any] = {
-    torch.float32: np.float32(-np.inf),
-    torch.bfloat16: np.int16(-0x8000),
-    torch.int8: np.int32(-0x80000000),
-}
-
-
 def _limits(sources: Tensor, targets: Tensor, max_share: float | None) -> npt.NDArray[Any]:
     """The largest similarity of a pair's negatives, as `_similarities` gives them; empty if any goes."""
     kind = sources.dtype
     if max_share is None:
-        return np.empty(0, _LOWEST[kind].dtype)
+        return np.empty(0, LOWEST[kind].dtype)
     limits = (sources.to(torch.float32) * targets.to(torch.float32)).sum(1) * max_share
     if kind != torch.bfloat16:
         return limits.floor().to(torch.int32).numpy() if kind == torch.int8 else limits.numpy()
     bits = limits.bfloat16().view(torch.int16).numpy()[None]
     order_bits(bits)
     return bits[0]
-
-
-def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
-    """Similarities of all rows to all columns, as numbers that sort as the similarities do."""
-    if rows.dtype == torch.int8:
-        products: Int32 = torch._int_mm(rows, columns.T).numpy()
-        return products
-    similarity = rows @ columns.T
-    if similarity.dtype == torch.float32:
-        return similarity.numpy()
-    bits = similarity.view(torch.int16).numpy()
-    order_bits(bits)
-    return bits
 
 
 def _in_precision(vectors: Tensor, precision: MiningPrecision, workers: Workers) -> Tensor:

@@ -17,7 +17,8 @@ from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 from paraphrastic_pipeline.training.fingerprints import fingerprints
-from paraphrastic_pipeline.training.negative_mining import NO_NEGATIVE, hardest_negatives
+from paraphrastic_pipeline.training.negative_mining import hardest_negatives
+from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
 from paraphrastic_pipeline.training.sentences import Sentences
 
 Pair = tuple[str, str]

@@ -239,7 +239,7 @@ def _settled(settings: TrainingSettings, architecture: Architecture) -> Training
     kind = choose_device(settings.device, key="training.device")
     if kind == "cpu" and not has_instructions(settings.mining_precision):
         log.warning(
-            "training.mining_precision: this processor has no instructions for %s, so float32 is faster",
+            "training.mining_precision: this processor has no instructions for %s, so `leading` is faster",
             settings.mining_precision,
         )
     settings = replace(

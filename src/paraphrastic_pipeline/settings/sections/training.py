@@ -13,7 +13,7 @@ Loss = Literal["margin", "multiple_negatives", "cosines"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 LearningRateSchedule = Literal["constant", "linear"]
 Negatives = Literal["other_side", "either_side"]
-MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
+MiningPrecision = Literal["auto", "float32", "bfloat16", "int8", "leading"]
 EngineName = Literal["auto", "fused", "autograd"]
 
 # Values that the kernels for averages know of settings that are otherwise for autograd.
@@ -147,9 +147,12 @@ class Hyperparameters:
     they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
     """
     mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision of the similarities that choose negatives. `auto` means bfloat16 on a GPU, and on a
-    processor the first of int8, bfloat16 and float32 for which it has instructions. A GPU treats int8 as
-    bfloat16. The model's `config.json` and `sweep.csv` say which precision was used.
+    """The precision of the similarities that choose negatives. With `leading`, an eighth of the dimensions,
+    those in which the sentences of a mega-batch differ most, find eight candidates for each sentence, which
+    are compared in float32; in fewer than 256 dimensions or 2,048 pairs, it is float32. `auto` means bfloat16
+    on a GPU, and on a processor int8 or bfloat16 if it has instructions for them, and `leading` otherwise. A
+    GPU treats all but float32 as bfloat16. The model's `config.json` and `sweep.csv` say which precision was
+    used.
     """
     engine: EngineName = "auto"
     """`fused` uses kernels for averaged embeddings, `autograd` torch's automatic differentiation, which is
