@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def main() -> None:
                 print(f"{engine} is not installed")
                 continue
             shutil.rmtree(folder / "vectors", ignore_errors=True)
-            seconds = timed(lambda code=sections[engine][0], engine=engine: run(folder, engine, code))
+            seconds = timed(partial(run, folder, engine, sections[engine][0]))
             figures[engine] = options.rows / seconds
         for engine, rate in figures.items():
             print(f"{engine}: {rate:,.0f} sentences/s, {rate / figures['embed_file']:.2f} of embed_file's")
@@ -92,8 +93,8 @@ def measure_near(folder: Path, codes: list[str], rows: int) -> dict[str, float]:
     """Seconds for near duplicates across shards; prints how many of those of `near_duplicates` are found."""
     library, *others = codes
     (folder / "bands.py").write_text(re.sub(r"ROWS = .*", f"ROWS = 0.9, {rows}", library))
-    vectors = pl.read_parquet(folder / "vectors/*.parquet").sort("id")["vector"].to_numpy()
-    x = np.stack(vectors)
+    vectors = pl.read_parquet(folder / "vectors/*.parquet").sort("id")["vector"]
+    x: np.ndarray = np.stack(vectors.to_list(), dtype=np.float32)
     start = time.perf_counter()
     expected = np.flatnonzero(near_duplicates(x, 0.9).originals >= 0)
     figures = {"near_duplicates": time.perf_counter() - start}
@@ -101,7 +102,7 @@ def measure_near(folder: Path, codes: list[str], rows: int) -> dict[str, float]:
         if importlib.util.find_spec(MODULES[engine]) is None:
             continue
         shutil.rmtree(folder / "duplicates", ignore_errors=True)
-        figures[engine] = timed(lambda code=code, engine=engine: run(folder, engine, code))
+        figures[engine] = timed(partial(run, folder, engine, code))
         found = pl.read_parquet(folder / "duplicates/*.parquet")["id"].to_numpy()
         share = np.isin(expected, found).mean() if len(expected) else 1.0
         print(f"near duplicates with {engine}: {figures[engine]:.0f} s, {len(found)} of {len(expected)}, "

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from paraphrastic.interop.estimator import SentenceVectors as SentenceVectors
     from paraphrastic.model.embed_files import embed_file
     from paraphrastic.model.encoder import SentenceEncoder
-    from paraphrastic.neighbours.bands import are_near, band_keys, settle_duplicates
+    from paraphrastic.neighbours.bands import band_keys, near_pairs, settle_duplicates
     from paraphrastic.neighbours.bitext import best_pairs
     from paraphrastic.neighbours.duplicates import near_duplicates
     from paraphrastic.neighbours.matrix_search import search
@@ -20,12 +20,12 @@ __all__ = [
     "InputError",
     "SentenceEncoder",
     "Source",
-    "are_near",
     "band_keys",
     "best_pairs",
     "embed_file",
     "load_model",
     "near_duplicates",
+    "near_pairs",
     "search",
     "settle_duplicates",
 ]
@@ -34,11 +34,11 @@ _MODULES = {
     "SentenceEncoder": "model.encoder",
     "SentenceVectors": "interop.estimator",
     "Source": "base.rows",
-    "are_near": "neighbours.bands",
     "band_keys": "neighbours.bands",
     "best_pairs": "neighbours.bitext",
     "embed_file": "model.embed_files",
     "near_duplicates": "neighbours.duplicates",
+    "near_pairs": "neighbours.bands",
     "search": "neighbours.matrix_search",
     "settle_duplicates": "neighbours.bands",
 }

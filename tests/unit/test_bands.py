@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paraphrastic import are_near, band_keys, near_duplicates, settle_duplicates
+from paraphrastic import band_keys, near_duplicates, near_pairs, settle_duplicates
 from paraphrastic.base.errors import InputError
 
 
@@ -17,7 +17,7 @@ def pairs_with(cosine: float, count: int, dim: int) -> tuple[np.ndarray, np.ndar
 
 
 @pytest.mark.parametrize(("threshold", "recall"), [(0.9, 0.99), (0.8, 0.9), (0.95, 0.5)])
-@pytest.mark.parametrize("rows", [100, 100_000])
+@pytest.mark.parametrize("rows", [100, 3_000_000])
 def test_near_vectors_share_a_key_as_often_as_promised(threshold: float, recall: float, rows: int) -> None:
     first, second = pairs_with(threshold, 4000, 40)
     keys = [band_keys(vectors, threshold, rows=rows, recall=recall) for vectors in (first, 7 * second)]
@@ -30,7 +30,7 @@ def test_others_share_few_keys_and_more_rows_make_them_fewer() -> None:
     random = np.random.default_rng(0)
     vectors = random.standard_normal((2000, 40)).astype(np.float32)
     shares = []
-    for rows in (100, 10_000, 1_000_000):
+    for rows in (100, 1_000_000, 100_000_000):
         keys = band_keys(vectors, 0.9, rows=rows)
         shares.append((keys[:1000] == keys[1000:]).mean())
     assert shares[0] < 0.02
@@ -54,26 +54,40 @@ def test_what_is_out_of_bounds() -> None:
         ({"threshold": 1.0, "rows": 10}, "a threshold of 1 is not between 0 and 1"),
         ({"threshold": 0.9, "rows": 0}, "rows is 0, but must be at least 1"),
         ({"threshold": 0.9, "rows": 10, "recall": 1.0}, "a recall of 1 is not between 0 and 1"),
-        ({"threshold": 0.3, "rows": 10**9}, "a threshold of 0.3 needs more than 2,000 bands"),
+        ({"threshold": 0.3, "rows": 10**11}, "a threshold of 0.3 needs more than 2,000 bands"),
     ]:
         with pytest.raises(InputError, match=cause):
             band_keys(vectors, **arguments)
     with pytest.raises(InputError, match="vectors: row 2 has numbers that are not finite"):
         band_keys(np.array([[1.0], [np.nan]]), 0.9, rows=10)
-    with pytest.raises(InputError, match=r"shapes \(2, 3\) and \(1, 3\)"):
-        are_near(vectors, vectors[:1], 0.9)
+    with pytest.raises(InputError, match="vectors: row 2 has numbers that are not finite"):
+        near_pairs(np.array([[1.0], [np.inf]]), 0.9)
+    with pytest.raises(InputError, match="a threshold of 0 is not above 0"):
+        near_pairs(vectors, 0)
 
 
-def test_near_as_near_duplicates_says() -> None:
+@pytest.mark.parametrize("n", [0, 1, 1500])
+def test_all_near_pairs_are_found(n: int) -> None:
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((n, 6)).astype(np.float32) * random.uniform(0.01, 100, (n, 1))
+    if n > 5:
+        vectors[5] = 0
+    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    expected = np.nonzero(np.triu(units.astype(np.float64) @ units.T >= 0.95, 1))
+    assert (len(expected[0]) > 500) == (n > 1)
+    for found, rows in zip(near_pairs(vectors, 0.95), expected, strict=True):
+        np.testing.assert_array_equal(found, rows)
+
+
+def test_a_cosine_that_is_lower_by_rounding_reaches_the_threshold() -> None:
     first, second = pairs_with(0.9, 300, 40)
     alone = [
         near_duplicates(np.stack(pair), 0.9).originals[1] == 0 for pair in zip(first, second, strict=True)
     ]
-    np.testing.assert_array_equal(are_near(first, second, 0.9), alone)
-    np.testing.assert_array_equal(are_near(first, 3 * second, 0.8999), True)
-    np.testing.assert_array_equal(are_near(first, second, 0.9001), False)
-    assert are_near([[0.1, 0.3]], [[0.3, 0.9]], 1.0).all()
-    assert not are_near(np.zeros((1, 3)), np.ones((1, 3)), 0.1)
+    assert 50 < sum(alone) < 250
+    found = [len(near_pairs(np.stack(pair), 0.9)[0]) == 1 for pair in zip(first, second, strict=True)]
+    assert found == alone
+    assert len(near_pairs(np.array([[0.1, 0.3], [0.3, 0.9]]), 1.0)[0]) == 1
 
 
 @pytest.mark.parametrize("names", ["numbers", "text"])

@@ -57,9 +57,7 @@ def test_what_a_smaller_model_loses_is_printed(
         change = f"{abs(before - after):.2f} points {'lost' if after <= before else 'gained'}"
         line = f"STS 2012–2016: {after:.2f} instead of {before:.2f}: {change}"
         assert line in printed.splitlines()
-        assert re.search(
-            r"^speed: [\d,]+ sentences per second, \d+\.\d\d times the model's speed$", printed, re.M
-        )
+        assert re.search(r"^speed: \d+\.\d\d times the model's$", printed, re.M)
         assert re.search(r"^size: 0\.\d MB instead of 0\.\d MB$", printed, re.M)
 
 

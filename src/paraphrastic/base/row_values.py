@@ -91,6 +91,16 @@ def readable_text(value: object, name: str) -> str:
     return clean(value)
 
 
+def are_plain(values: Sequence[Any]) -> bool:
+    """Whether `readable_text` would return all of these values as they are."""
+    try:
+        whole = "".join(values)
+    except TypeError:
+        return False
+    # Half of a surrogate pair is not encodable, and does not occur in a column of Arrow.
+    return clean(whole) == whole and len(max(values, key=len, default="")) <= MAX_LINE_BYTES // 4
+
+
 def column_values(column: Any) -> list[Any]:
     """The values of a column of Arrow; a value that is not UTF-8 is replaced by its `UnicodeDecodeError`."""
     try:

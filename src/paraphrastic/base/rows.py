@@ -18,6 +18,7 @@ from paraphrastic.base.numbers import is_count
 from paraphrastic.base.quoted_tables import check_columns, csv_rows, table_rows
 from paraphrastic.base.row_values import (
     RowError,
+    are_plain,
     column_values,
     json_records,
     parse_rows,
@@ -99,9 +100,13 @@ class Source:
                 or a single row, if there is no `on_fault`.
         """
         unreadable = _Told(self.path, self.on_fault)
-        is_plain = self._kind is None and not self.others and self.texts == 1
+        read = self._rows
+        if self._kind == "parquet":
+            read = self._parquet
+        elif self._kind is None and not self.others and self.texts == 1:
+            read = self._lines
         rows = 0
-        for batch in self._lines(unreadable, size) if is_plain else self._rows(unreadable, size):
+        for batch in read(unreadable, size):
             rows += len(batch.identities)
             yield batch
         unreadable.check_end(rows)
@@ -147,39 +152,69 @@ class Source:
                 some = list(islice(rows, size))
                 if not some:
                     return
-                empty = ("",) * self.texts
-                texts = [empty if row is None else row[1] for row in some]
-                identities: Sequence[Any] = range(first, first + len(some))
-                if self.identity is not None:
-                    identities = [None if row is None else row[0] for row in some]
-                faults = [place for place, row in enumerate(some) if row is None]
-                columns = [list(column) for column in zip(*texts, strict=True)]
-                yield Batch(identities, columns, faults, [row and row[2] for row in some])
+                yield self._batch(some, first)
+
+    def _batch(self, rows: list[Row | None], first: int) -> Batch:
+        """Rows, of which some cannot be read, as a batch that begins with this number."""
+        empty = ("",) * self.texts
+        texts = [empty if row is None else row[1] for row in rows]
+        identities: Sequence[Any] = range(first, first + len(rows))
+        if self.identity is not None:
+            identities = [None if row is None else row[0] for row in rows]
+        faults = [place for place, row in enumerate(rows) if row is None]
+        columns = [list(column) for column in zip(*texts, strict=True)]
+        return Batch(identities, columns, faults, [row and row[2] for row in rows])
+
+    def _parquet(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
+        """The rows of a Parquet file. Columns of plain text need not be looked at row by row."""
+        try:
+            from pyarrow import ArrowException
+            from pyarrow.parquet import ParquetFile
+        except ImportError:
+            raise InputError(f"{self.path}: Parquet needs pyarrow: pip install pyarrow") from None
+        first = 1
+        try:
+            with ParquetFile(self.path) as file:
+                names = _columns(self, file.schema_arrow.names)
+                wanted = [*names, *([] if self.identity is None else [self.identity])]
+                check_columns(file.schema_arrow.names, wanted, self.path)
+                for batch in file.iter_batches(size, columns=list(dict.fromkeys(wanted))):
+                    numbers = range(first, first + len(batch))
+                    columns = [column_values(batch.column(name)) for name in wanted]
+                    texts, own = columns[: len(names)], columns[len(names) :]
+                    if all(map(are_plain, texts)) and not any(None in column for column in own):
+                        lines = list(zip(numbers, repeat(1)))
+                        yield Batch(own[0] if own else numbers, texts, [], lines)
+                    else:
+                        values = ((names, list(row), 1) for row in zip(*columns, strict=True))
+                        rows = zip(numbers, values, strict=True)
+                        parsed = parse_rows(rows, partial(_row, self.identity), self.path, unreadable)
+                        yield self._batch(list(_with_faults(parsed, unreadable)), first)
+                    first = numbers.stop
+        except (ArrowException, OSError) as error:
+            raise InputError(f"{self.path}: cannot be read: {on_one_line(error)}") from None
 
     def _read(self, unreadable: UnreadableRows, stack: ExitStack) -> Iterator[Row]:
         """Yield the rows that can be read."""
-        if self._kind == "parquet":
-            rows = _parquet(self, unreadable)
+        paths = [self.path, *self.others]
+        opened = [self.stream(), *map(text_input, self.others)]
+        streams = [stack.enter_context(stream) for stream in opened]
+        if self.others:
+            for number, texts in aligned_lines(streams, paths, unreadable):
+                yield None, texts, (number, 1)
+            return
+        if self._kind is None:
+            cut = partial(_cut, self.texts)
+            lines = readable_lines(streams[0], self.path, unreadable)
+            yield from parse_rows(lines, cut, self.path, unreadable)
+            return
+        if self._kind == "json":
+            rows = _named(self, json_records(streams[0], self.path, unreadable))
+        elif self.columns and all(map(is_count, self.columns)):
+            rows = _numbered(self, streams[0], unreadable)
         else:
-            paths = [self.path, *self.others]
-            opened = [self.stream(), *map(text_input, self.others)]
-            streams = [stack.enter_context(stream) for stream in opened]
-            if self.others:
-                for number, texts in aligned_lines(streams, paths, unreadable):
-                    yield None, texts, (number, 1)
-                return
-            if self._kind is None:
-                cut = partial(_cut, self.texts)
-                lines = readable_lines(streams[0], self.path, unreadable)
-                yield from parse_rows(lines, cut, self.path, unreadable)
-                return
-            if self._kind == "json":
-                rows = _named(self, json_records(streams[0], self.path, unreadable))
-            elif self.columns and all(map(is_count, self.columns)):
-                rows = _numbered(self, streams[0], unreadable)
-            else:
-                wanted = [*self.columns, *([] if self.identity is None else [self.identity])]
-                rows = _named(self, table_rows(streams[0], self.path, self._kind, wanted, unreadable))
+            wanted = [*self.columns, *([] if self.identity is None else [self.identity])]
+            rows = _named(self, table_rows(streams[0], self.path, self._kind, wanted, unreadable))
         yield from parse_rows(rows, partial(_row, self.identity), self.path, unreadable)
 
 
@@ -218,7 +253,7 @@ class _Told(UnreadableRows):
 
 def _with_faults(rows: Iterator[Row], unreadable: UnreadableRows) -> Iterator[Row | None]:
     """The rows, and None in the place of each that could not be read."""
-    seen = 0
+    seen = unreadable.count
     for row in rows:
         yield from repeat(None, unreadable.count - seen)
         seen = unreadable.count
@@ -299,24 +334,3 @@ def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterat
             first += row
             check_columns([str(place) for place in range(1, len(row) + 1)], names, f"{source.path}:{number}")
         yield number, (source.columns, [row[place] for place in places], _height(row))
-
-
-def _parquet(source: Source, unreadable: UnreadableRows) -> Iterator[_Found]:
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise InputError(f"{source.path}: Parquet needs pyarrow: pip install pyarrow") from None
-    number = count(1)
-    try:
-        with ParquetFile(source.path) as file:
-            header = file.schema_arrow.names
-            names = _columns(source, header)
-            wanted = [*names, *([] if source.identity is None else [source.identity])]
-            check_columns(header, wanted, source.path)
-            for batch in file.iter_batches(columns=list(dict.fromkeys(wanted))):
-                columns = [column_values(batch.column(name)) for name in wanted]
-                for values in zip(*columns, strict=True):
-                    yield next(number), (names, list(values), 1)
-    except (ArrowException, OSError) as error:
-        raise InputError(f"{source.path}: cannot be read: {on_one_line(error)}") from None

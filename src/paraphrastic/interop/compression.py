@@ -235,6 +235,8 @@ def cost_table(
 ) -> list[tuple[str, str]]:
     """Return what a reduction cost in bytes, speed on all cores and Pearson's r × 100, for a person to read.
 
+    A speed depends on the machine, so it is given as a multiple of the other one.
+
     Args:
         original: the model before the reduction.
         model: the smaller model.
@@ -253,16 +255,16 @@ def cost_table(
         sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
         for source in (folder, original.folder)
     ]
-    speed, times = _speed(original.model, model, sentences)
+    times = _speed(original.model, model, sentences)
     return [
         ("size", "{:,.1f} MB instead of {:,.1f} MB".format(*(size / 1e6 for size in sizes))),
-        ("speed", f"{speed:,.0f} sentences per second, {times:.2f} times the model's speed"),
+        ("speed", f"{times:.2f} times the model's"),
         ("STS 2012–2016", points),
     ]
 
 
-def _speed(first: SentenceEncoder, second: SentenceEncoder, sentences: Sequence[str]) -> tuple[float, float]:
-    """Return the second model's sentences per second, and its speed as a multiple of the first model's.
+def _speed(first: SentenceEncoder, second: SentenceEncoder, sentences: Sequence[str]) -> float:
+    """Return the second model's speed as a multiple of the first model's.
 
     The models take turns, and the result is the median of the turns' ratios, so other work on the machine
     slows down both.
@@ -277,4 +279,4 @@ def _speed(first: SentenceEncoder, second: SentenceEncoder, sentences: Sequence[
         seconds(model, 1)
     repeats = [max(1, math.ceil(_SECONDS / seconds(model, 1))) for model in models]
     turns = np.array([list(map(seconds, models, repeats)) for _ in range(_TURNS)])
-    return _SENTENCES / float(np.median(turns[:, 1])), float(np.median(turns[:, 0] / turns[:, 1]))
+    return float(np.median(turns[:, 0] / turns[:, 1]))

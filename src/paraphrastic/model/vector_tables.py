@@ -16,6 +16,12 @@ from paraphrastic.model.matrix_description import Maker
 
 # The columns of a table, and the key of a Parquet file's metadata that says which model made it.
 IDENTITY, VECTOR, METADATA = "id", "vector", "paraphrastic"
+# Numbers of vectors hardly recur: looking for those that do, and packing them, would take most of the time.
+_FAST = {
+    "use_dictionary": [IDENTITY],
+    "write_statistics": [IDENTITY],
+    "compression": {IDENTITY: "snappy", f"{VECTOR}.list.element": "none"},
+}
 _PARQUET, _JSON = ".parquet", (".jsonl", ".ndjson")
 
 # Appends the rows of a batch and their vectors, [n, dim].
@@ -83,7 +89,7 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
             ) from None
         if writer is None:
             schema = pa.schema({IDENTITY: identities.type, VECTOR: kind}, about)
-            writer = ParquetWriter(output, schema)
+            writer = ParquetWriter(output, schema, **_FAST)
         numbers = pa.array(np.ascontiguousarray(vectors[kept]).ravel())
         writer.write_batch(
             pa.record_batch([identities, pa.FixedSizeListArray.from_arrays(numbers, dim)], schema=schema)
@@ -93,7 +99,9 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
         try:
             yield write
             if writer is None:
-                writer = ParquetWriter(output, pa.schema({IDENTITY: pa.int64(), VECTOR: kind}, about))
+                writer = ParquetWriter(
+                    output, pa.schema({IDENTITY: pa.int64(), VECTOR: kind}, about), **_FAST
+                )
         finally:
             # It writes to the file even when it is forgotten.
             if writer is not None:

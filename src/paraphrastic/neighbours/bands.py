@@ -1,8 +1,8 @@
-"""Near duplicates among more vectors than one machine holds: candidates for a join, and what follows from it.
+"""Near duplicates among more vectors than one machine holds: candidates for an engine, and what follows.
 
 Each vector gets a number of keys, one for each band. Two near vectors share the key of at least one band with
-a known probability, whatever the other vectors are, so an engine finds candidates by joining on bands and
-keys. Their cosines are then computed exactly. `docs/engines.md` shows it.
+a known probability, whatever the other vectors are. So an engine groups vectors by band and key, and all
+pairs of a group are compared exactly. `docs/engines.md` shows it.
 """
 
 import math
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Bool, Float32, Int64
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.jit import jit
+from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.vectors import require_finite, single, two_axes
@@ -25,6 +26,10 @@ _DIRECTIONS = 64
 _MOST_HASHES = 9
 # Keys for each vector: above this, a comparison of all vectors is faster.
 _MOST_BANDS = 2000
+# Vectors that should have the same key in a band, about. More of them take fewer bands, but more comparisons.
+_GROUP = 100
+# Vectors of a group that are compared with all later ones at once.
+_BLOCK = 1024
 # Pairs that are drawn to estimate how often two vectors have the same hash, and vectors hashed at once.
 _DRAWN, _PART = 100_000, 4096
 _SEED = 1
@@ -42,8 +47,7 @@ def band_keys(vectors: npt.ArrayLike, threshold: float, *, rows: int, recall: fl
     Args:
         vectors: finite floating-point numbers, [n, dim]; their lengths do not matter.
         threshold: lowest cosine of near vectors, below 1.
-        rows: number of all vectors, of which these are a part, roughly: a band has about as many different
-            keys.
+        rows: number of all vectors, of which these are a part, roughly. The more there are, the more keys.
         recall: between 0 and 1.
 
     Returns:
@@ -61,7 +65,8 @@ def band_keys(vectors: npt.ArrayLike, threshold: float, *, rows: int, recall: fl
         raise InputError(f"rows is {rows}, but must be at least 1")
     norms = np.linalg.norm(x.astype(np.float64), axis=1)
     require_finite(norms, "vectors")
-    hashes = min(_MOST_HASHES, max(1, round(math.log(rows) / math.log(2 * _DIRECTIONS))))
+    wanted = math.log(max(rows / _GROUP, 1)) / math.log(2 * _DIRECTIONS)
+    hashes = min(_MOST_HASHES, max(1, round(wanted)))
     bands = _bands(threshold, recall, hashes)
     keys = np.empty((len(x), bands), np.int64)
     random = np.random.default_rng(_SEED)
@@ -100,22 +105,35 @@ def _bands(threshold: float, recall: float, hashes: int) -> int:
     return bands
 
 
-def are_near(first: npt.ArrayLike, second: npt.ArrayLike, threshold: float) -> Bool:
-    """Tell which vectors that stand side by side, [p, dim], are near by this threshold: bool [p].
+def near_pairs(vectors: npt.ArrayLike, threshold: float) -> tuple[Int64, Int64]:
+    """Find all pairs of vectors whose cosine reaches the threshold, exactly: two arrays of rows, int64 [p].
 
     As in `near_duplicates`, a cosine that is lower only by rounding reaches it, and a zero vector is near
-    nothing.
+    nothing. The first row of a pair is the lower one.
+
+    Args:
+        vectors: finite floating-point numbers, [n, dim].
+        threshold: above 0.
 
     Raises:
-        InputError: these are not two sets of as many vectors of as many numbers.
+        InputError: a vector is not finite, or the threshold is not above 0.
     """
-    x, y = (single(two_axes(vectors, name)) for vectors, name in ((first, "first"), (second, "second")))
-    if x.shape != y.shape:
-        raise InputError(f"vectors of the shapes {x.shape} and {y.shape} do not stand side by side")
-    products, *squares = (np.einsum("nd,nd->n", a, b, dtype=np.float64) for a, b in ((x, y), (x, x), (y, y)))
-    norms = np.sqrt(squares[0]) * np.sqrt(squares[1])
-    near: Bool = (products >= (threshold - ROUNDING) * norms) & (norms > 0)
-    return near
+    if not threshold > 0:
+        raise InputError(f"a threshold of {threshold:.12g} is not above 0")
+    x = single(two_axes(vectors, "vectors"))
+    bound, norms = Bound(x.shape[1]), np.empty(len(x))
+    units = bound.vectors(x, norms)
+    require_finite(norms, "vectors")
+    found: list[tuple[Int64, Int64]] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for start in range(0, len(x), _BLOCK):
+        products = units[start : start + _BLOCK] @ units[start:].T
+        rows, columns = np.nonzero(np.triu(products >= threshold - ROUNDING - bound.slack, 1))
+        first, second = rows + start, columns + start
+        cosines = np.einsum("nd,nd->n", x[first], x[second], dtype=np.float64)
+        near = cosines >= (threshold - ROUNDING) * norms[first] * norms[second]
+        found.append((first[near], second[near]))
+    first, second = (np.concatenate(ends) for ends in zip(*found, strict=True))
+    return first, second
 
 
 def settle_duplicates(

@@ -46,7 +46,7 @@ CorpusName = Annotated[str, Also(FileCorpus)]
 @section
 class OriginalDataset:
     """Training data of the original code instead of corpora; see [the authors' models and
-    data](../docs/original.md).
+    data](../docs/papers.md#the-authors-own-models-and-data).
     """
 
     hdf5: NotEmpty

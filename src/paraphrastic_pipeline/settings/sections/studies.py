@@ -93,7 +93,7 @@ class Inspection:
 @section
 class LanguageChoice:
     """A study of what predicts the scores of models of English and another language (Wieting et al. 2019,
-    section 4.2); see [language choice](../docs/language_choice.md).
+    section 4.2); see [language choice](../docs/papers.md#which-language-to-pair-with-english).
     """
 
     models: Annotated[list[str], Length(distinct=True)] = setting([])
