@@ -29,7 +29,7 @@ def main() -> None:
         shutil.rmtree(site)
     pages = {ROOT / source: Path(target) for source, target in OTHERS.items()}
     for path in (ROOT / "docs").rglob("*"):
-        if path.is_file() and path.suffix in (".md", ".png", ".svg", ".css"):
+        if path.is_file() and path.suffix in (".md", ".png", ".svg", ".css", ".js"):
             pages[path] = path.relative_to(ROOT / "docs")
     for source, target in pages.items():
         (site / target).parent.mkdir(parents=True, exist_ok=True)

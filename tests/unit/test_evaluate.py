@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from paraphrastic.base.arrays import Float32
@@ -220,6 +221,50 @@ def test_bad_pairs_are_named(tmp_path: Path, content: str, labels: bool, message
     file.write_text(content)
     with pytest.raises(InputError, match=message):
         read_pairs(str(file), labels=labels)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_pairs_and_labels_of_a_table(tmp_path: Path, kind: str) -> None:
+    frame = pl.DataFrame({"n": [1, 2], "a": ["one, two", "three"], "b": ["1 2", "4"], "same": [1, 0]})
+    path = tmp_path / f"pairs.{kind}"
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[kind](path)
+    pairs = read_pairs(str(path), columns=["a", "b", "same"])
+    assert pairs.sources == ["one, two", "three"]
+    assert pairs.targets == ["1 2", "4"]
+    assert pairs.labels is not None
+    assert pairs.labels.tolist() == [1, 0]
+    assert read_pairs(str(path), columns=["b", "a"]).labels is None
+    (tmp_path / "labels.txt").write_text("0\n1\n")
+    labelled = read_pairs(str(path), columns=["b", "a"], labels=str(tmp_path / "labels.txt"))
+    assert labelled.labels is not None
+    assert labelled.labels.tolist() == [0, 1]
+    with pytest.raises(InputError, match=f"pairs.{kind}.*(no column 'c'|c: is missing)"):
+        read_pairs(str(path), columns=["a", "c"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b,same\nx,y,1\nx,,0\n", "pairs.csv:3: a sentence is empty"),
+        ("a,b,same\nx,y,1\nx,z,no\n", "pairs.csv:3: the label 'no' is not a number"),
+        ("a,b,same\nx,y,1\nx,z\n", "pairs.csv:3: 2 columns, the header has 3"),
+        ("a,b,same\n", "pairs.csv: has no pairs"),
+    ],
+)
+def test_bad_tables_are_named(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "pairs.csv").write_text(content)
+    with pytest.raises(InputError) as error:
+        read_pairs(str(tmp_path / "pairs.csv"), columns=["a", "b", "same"])
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("options", [["a"], ["a", "b", "c", "d"], ["a", "b", "--labels"]])
+def test_other_numbers_of_columns_are_refused(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", "--model", "en", "--pairs", str(tmp_path / "p.csv"), "--columns", *options]
+    assert main(words) == 1
+    assert "--columns: " in capsys.readouterr().err
 
 
 def test_a_large_file_is_sampled_with_its_labels(tmp_path: Path) -> None:

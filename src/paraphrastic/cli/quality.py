@@ -21,7 +21,15 @@ kind of `systems:` in a configuration, such as model2vec=FOLDER. The threshold i
 writes is for the model that it was found with: `search --min-score` and `dedup --threshold` take the file.
 """,
     cli.several("--model", "MODEL", f"models to measure on the same pairs (default: {cli.CHOSEN})"),
-    cli.lines("--pairs", "TSV file with two columns, or three with --labels"),
+    cli.lines("--pairs", "TSV file with two columns, or three with --labels; with --columns, a table"),
+    cli.argument(
+        "--columns",
+        nargs="+",
+        metavar="NAME",
+        default=(),
+        help="columns of a table (.csv, .tsv, .jsonl or .parquet) with the two sentences and, if there are "
+        "labels in it, their labels",
+    ),
     cli.argument(
         "--labels",
         nargs="?",
@@ -45,6 +53,7 @@ writes is for the model that it was found with: `search --min-score` and `dedup 
 def evaluate(
     model: list[str],
     source: str,
+    columns: list[str],
     labels: str | bool,
     output: str | None,
     languages: tuple[str | None, str | None],
@@ -64,9 +73,12 @@ def evaluate(
 
     if precision is not None and not 0 < precision <= 1:
         raise InputError(f"a precision of {precision:.12g} is not above 0 and at most 1")
+    if columns and len(columns) != (3 if labels is True else 2) and (labels or len(columns) != 3):
+        cause = "two columns have the sentences, and a third one the labels, if --labels names no file"
+        raise InputError(f"--columns: {len(columns)} names; {cause}")
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) if output else nullcontext() as file:
-        pairs = read_pairs(source, labels=labels, most=most)
+        pairs = read_pairs(source, columns=columns, labels=labels, most=most)
         # All are opened before any is measured, which takes a while.
         systems = []
         names: list[str | None] = [*model] or [None]

@@ -14,6 +14,7 @@ from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import Json
 from paraphrastic.base.lines import read_batches
 from paraphrastic.base.numbers import is_number, read_number
+from paraphrastic.base.rows import Source
 from paraphrastic.base.text_files import text_input
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
@@ -57,13 +58,19 @@ class LabelledPairs:
 
 
 def read_pairs(
-    source: str, *, labels: str | bool = False, most: int | None = None, seed: int = 0
+    source: str,
+    *,
+    columns: Sequence[str] = (),
+    labels: str | bool = False,
+    most: int | None = None,
+    seed: int = 0,
 ) -> LabelledPairs:
-    """Read a TSV file of pairs.
+    """Read a file of pairs.
 
     Args:
         source: lines `sentence TAB sentence` or, with `labels=True`, `sentence TAB sentence TAB label`;
-            plain or compressed; `-` is standard input.
+            plain or compressed; `-` is standard input. With `columns`, a table.
+        columns: the columns of a table with the sentences and, if there is a third one, their labels.
         labels: whether there is a third column with labels, or a file with a label on each line. Labels are
             numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity. A
             header above them is left out.
@@ -74,8 +81,12 @@ def read_pairs(
         InputError: a file cannot be read or has no pairs, a line does not have these columns or has an empty
             sentence, a label is not a number, or labels are all the same.
     """
-    columns = 3 if labels is True else 2
-    rows = [_cells(source, number, line, columns) for number, line in _lines(source)]
+    if columns:
+        labels = labels or len(columns) == 3
+        rows = [_checked(source, number, cells) for number, cells in _table(source, columns)]
+    else:
+        width = 3 if labels is True else 2
+        rows = [_cells(source, number, line, width) for number, line in _lines(source)]
     values = None
     if labels is True:
         rows = rows[_has_header([cells[2] for _, cells in rows]) :]
@@ -114,6 +125,15 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
                     yield number, line
 
 
+def _table(path: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The cells of the columns of a table, with the numbers of their lines."""
+    label = columns[2] if len(columns) == 3 else None
+    for batch in Source(path, columns[:2], label, texts=2).batches(BLOCK_SENTENCES):
+        # Nothing else could be read, so each row has its lines.
+        for lines, own, *pair in zip(batch.lines, batch.identities, *batch.columns, strict=True):
+            yield (lines or (0, 0))[0], [*pair, *([] if label is None else [str(own)])]
+
+
 def _cells(name: str, number: int, line: str, columns: int) -> tuple[int, list[str]]:
     cells = line.split("\t")
     if len(cells) != columns:
@@ -121,6 +141,10 @@ def _cells(name: str, number: int, line: str, columns: int) -> tuple[int, list[s
         if columns == 2 and len(cells) == 3:
             hint = "; if the third one has labels, give --labels"
         raise InputError(f"{name}:{number}: {len(cells)} columns where {columns} are expected{hint}")
+    return _checked(name, number, cells)
+
+
+def _checked(name: str, number: int, cells: list[str]) -> tuple[int, list[str]]:
     if not (cells[0].strip() and cells[1].strip()):
         raise InputError(f"{name}:{number}: a sentence is empty")
     return number, cells
