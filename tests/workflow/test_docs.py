@@ -15,6 +15,7 @@ import pytest
 import yaml
 from pipelines import ROOT, snakemake
 
+from paraphrastic.base.tables import read_csv
 from paraphrastic.cli import main
 from paraphrastic_pipeline.settings.declared import schema_of
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
@@ -154,6 +155,22 @@ def test_readme_shows_what_its_example_prints(capsys: pytest.CaptureFixture[str]
     ((code, shown),) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", text, re.M | re.S)
     exec(compile(code, "README.md", "exec"), {})
     assert capsys.readouterr().out == shown
+
+
+def test_the_figures_of_the_readme_are_those_of_the_run_that_its_picture_shows() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| .* \| ([\d.]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.M)
+    rows = read_csv(ROOT / "docs/pictures/front.csv")
+    measured = {
+        (row["sts"], f"{int(row['sentences_per_second']):,}", row["megabytes"])
+        for row in rows
+        if row["source"] == "measured"
+    }
+    assert set(shown) == measured
+    assert len(shown) == 5
+    slowest = min(int(row["sentences_per_second"]) for row in rows if row["system"].startswith("en"))
+    assert "half a million sentences a second on one core" in text
+    assert 500_000 <= slowest < 600_000
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
