@@ -5,8 +5,9 @@ is done with this library, with sentence-transformers and model2vec, which load 
 with a plain reference (sentencepiece and padded batches in torch). Where Node.js is installed, the module for
 JavaScript takes part. The model's vocabulary is learned from the text, and its embeddings are random. Then
 each model in the package is measured beside sentence-transformers' StaticEmbedding with the same vocabulary
-and dimension and a table in float32, in turns, with the sizes of both. Writes
-results/benchmarks/embedding.json.
+and dimension and a table in float32, in turns, with the sizes of both. The first of them shows how long the
+parts of the work take, beside sentencepiece and the writing of memory alone, and how fast columns of other
+libraries are. Writes results/benchmarks/embedding.json.
 """
 
 import argparse
@@ -19,10 +20,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import sentencepiece
 import torch
 
@@ -32,6 +37,7 @@ from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.javascript import MODULE, write_javascript
 from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER, WEIGHTS
 from paraphrastic.model.shipped import shipped_models
 
@@ -77,9 +83,55 @@ def main() -> None:
             figures[name] = len(sentences) / seconds
             print(f"{name:44} {figures[name]:>11,.0f} sentences/s", flush=True)
     packaged = {name: beside_static(name, sentences, options) for name in shipped_models()}
+    first = cast(AverageEncoder, load_model(next(iter(shipped_models()))))
+    parts, columns = parts_of(first, sentences), speeds_of_columns(first, sentences, options)
     about = {"text": options.text, "sentences": len(sentences), "dimension": options.dimension}
-    about |= {"threads": options.threads, "packaged": packaged}
+    about |= {"threads": options.threads, "packaged": packaged, "parts": parts, "columns": columns}
     write_json(options.output, {**about, "sentences_per_second": figures})
+
+
+def parts_of(model: AverageEncoder, sentences: Sequence[str]) -> dict[str, float]:
+    """Nanoseconds per sentence on one core for the parts of embedding to float16, and what limits them."""
+    seconds = dict.fromkeys(("prepare", "cut", "average", "write memory", "sentencepiece alone"), 0.0)
+
+    def timed_part(name: str, work: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        result = work()
+        seconds[name] += time.perf_counter() - start
+        return result
+
+    model.embed_raw_text(sentences)
+    for start in range(0, len(sentences), BLOCK_SENTENCES):
+        block = sentences[start : start + BLOCK_SENTENCES]
+        texts = timed_part("prepare", partial(model._prepare, block, None))
+        tokens = timed_part("cut", partial(model._tokens, texts, None))
+        vectors = timed_part("write memory", partial(np.ones, (len(block), model.dim), np.float16))
+        timed_part("average", partial(model._embed, tokens, False, vectors))
+        timed_part("sentencepiece alone", partial(model.processor.encode, texts, out_type=int, num_threads=1))
+    parts = {name: 1e9 * taken / len(sentences) for name, taken in seconds.items()}
+    print("ns a sentence on one core: " + ", ".join(f"{name} {taken:.0f}" for name, taken in parts.items()))
+    return parts
+
+
+def speeds_of_columns(
+    model: AverageEncoder, sentences: Sequence[str], options: argparse.Namespace
+) -> dict[str, float]:
+    """How fast columns of other libraries are embedded, as multiples of a list's speed."""
+    columns: dict[str, Any] = {
+        "list": list(sentences), "pandas": pd.Series(sentences), "Polars": pl.Series(sentences),
+        "Arrow": pa.array(sentences), "NumPy, objects": np.array(sentences, object),
+        "NumPy, StringDType": np.array(sentences, np.dtypes.StringDType()),
+        "NumPy, fixed width": np.array(sentences),
+    }  # fmt: skip
+
+    def embed(column: Any) -> Any:
+        return model.embed_raw_text(column, threads=options.threads)
+
+    turns = [{name: timed(embed, column) for name, column in columns.items()} for _ in range(options.repeats)]
+    medians = {name: statistics.median(turn[name] for turn in turns) for name in columns}
+    found = {name: medians["list"] / seconds for name, seconds in medians.items()}
+    print("speeds of columns: " + ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.items()))
+    return found
 
 
 def make_model(lines: Sequence[str], dimension: int) -> AverageEncoder:

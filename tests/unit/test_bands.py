@@ -45,6 +45,8 @@ def test_keys_depend_on_the_vector_alone() -> None:
     np.testing.assert_array_equal(band_keys(vectors[4090:4110], 0.9, rows=1000), keys[4090:4110])
     np.testing.assert_array_equal(band_keys(list(vectors[:3]), 0.9, rows=1000), keys[:3])
     assert (band_keys(np.zeros((2, 10)), 0.9, rows=1000) == -1).all()
+    for length in (1e-35, 1e37):
+        np.testing.assert_array_equal(band_keys(vectors[:3] * np.float32(length), 0.9, rows=1000), keys[:3])
     assert band_keys(np.empty((0, 10)), 0.9, rows=1000).shape == (0, keys.shape[1])
 
 

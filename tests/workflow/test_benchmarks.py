@@ -117,6 +117,9 @@ def test_embedding_benchmark(tmp_path):
     speeds = figures["sentences_per_second"]
     assert {"model2vec", "paraphrastic, 2 threads"} < set(speeds)
     assert all(speed > 0 for speed in speeds.values())
+    assert set(figures["parts"]) == {"prepare", "cut", "average", "write memory", "sentencepiece alone"}
+    assert figures["columns"]["list"] == 1
+    assert len(figures["columns"]) == 7
     for name in ("en", "en-de-es-fr"):
         own, static = (figures["packaged"][name][way] for way in (name, "StaticEmbedding"))
         assert own["sentences_per_second"] > 0 < static["sentences_per_second"]

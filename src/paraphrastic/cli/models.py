@@ -80,7 +80,7 @@ def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> N
     "Write a model for another library, and check that it gives the same results there.",
     """\
 examples:
-  paraphrastic export --model results/models/en --format onnx --output exported/en-onnx \\
+  paraphrastic export --model en --format onnx --output exported/en-onnx \\
       --text data/sample/tatoeba/tatoeba.deu-eng.eng
   paraphrastic export --model results/models/en --format paraphrastic --output exported/en-small \\
       --dimension 64 --dtype int8 --corpus data/sample/tatoeba/tatoeba.deu-eng.eng \\

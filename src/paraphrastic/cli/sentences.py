@@ -121,10 +121,9 @@ def score(
     "Find the rows nearest to given sentences in a matrix that `embed` wrote.",
     """\
 example:
-  paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
-      --output vectors.npy
+  paraphrastic embed --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng --output vectors.npy
   printf 'I like music.\\n' |
-      paraphrastic search --model results/models/en --index vectors.npy \\
+      paraphrastic search --model en --index vectors.npy \\
           --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --input - --output - --k 3
 
 A line of the output has the score (cosine), the number of the query or what --id names, the rank, and the
@@ -192,7 +191,7 @@ def search(
     "Leave out the lines of a text file, or rows of a table, that are close to an earlier one in meaning.",
     """\
 example:
-  paraphrastic dedup --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
+  paraphrastic dedup --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output kept.txt --threshold 0.6 --report dropped.tsv
 
 A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
@@ -259,7 +258,7 @@ def dedup(
     "Find translations or paraphrases among the sentences of two files, one per line.",
     """\
 example:
-  paraphrastic mine --model results/models/de --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
+  paraphrastic mine --languages de-en --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
       --target data/sample/tatoeba/tatoeba.deu-eng.eng --output mined.tsv --min-score 1.05
 
 A line of the output has the score, the source and the target; the best pair comes first. Repeated sentences

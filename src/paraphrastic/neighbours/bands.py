@@ -63,7 +63,9 @@ def band_keys(vectors: npt.ArrayLike, threshold: float, *, rows: int, recall: fl
             raise InputError(f"a {name} of {value:.12g} is not between 0 and 1")
     if rows < 1:
         raise InputError(f"rows is {rows}, but must be at least 1")
-    norms = np.linalg.norm(x.astype(np.float64), axis=1)
+    norms = np.empty(len(x))
+    # Of unit length, so that no projection is too large or too small.
+    units = Bound(x.shape[1]).vectors(x, norms)
     require_finite(norms, "vectors")
     wanted = math.log(max(rows / _GROUP, 1)) / math.log(2 * _DIRECTIONS)
     hashes = min(_MOST_HASHES, max(1, round(wanted)))
@@ -73,7 +75,7 @@ def band_keys(vectors: npt.ArrayLike, threshold: float, *, rows: int, recall: fl
     for band in range(bands):
         directions = random.standard_normal((x.shape[1], hashes * _DIRECTIONS), np.float32)
         for start in range(0, len(x), _PART):
-            keys[start : start + _PART, band] = _keys(x[start : start + _PART] @ directions)
+            keys[start : start + _PART, band] = _keys(units[start : start + _PART] @ directions)
     keys[norms == 0] = NOTHING
     return keys
 
