@@ -137,6 +137,7 @@ bench: .venv/installed-all  ## measure speed and memory beside plain references:
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/embedding.py
+	$(BIN)/python benchmarks/engines.py
 	$(BIN)/python benchmarks/mining.py
 	$(BIN)/python benchmarks/search.py
 

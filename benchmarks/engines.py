@@ -77,8 +77,8 @@ def write_shards(folder: Path, rows: int, shards: int) -> None:
     """Write sentences of random words of the sample, and the library of the page."""
     words = np.array(sorted({*SAMPLE.read_text(encoding="utf-8").lower().split()}))
     random = np.random.default_rng(0)
-    # By Zipf's law, as words of real text are.
-    weights = 1 / np.arange(1, len(words) + 1)
+    # Frequent words are less frequent than in real text, where they leave more to the others.
+    weights = 1 / np.sqrt(np.arange(1, len(words) + 1))
     drawn = words[random.choice(len(words), (rows, WORDS), p=weights / weights.sum())]
     table = pl.DataFrame({"id": np.arange(rows), "text": [" ".join(row) for row in drawn.tolist()]})
     (folder / "texts").mkdir()

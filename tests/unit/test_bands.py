@@ -81,6 +81,20 @@ def test_all_near_pairs_are_found(n: int) -> None:
         np.testing.assert_array_equal(found, rows)
 
 
+def test_only_rows_of_one_group_are_compared() -> None:
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((400, 3)).astype(np.float32)
+    groups = random.integers(0, [3, 5], (400, 2))
+    first, second = near_pairs(vectors, 0.9)
+    same = (groups[first] == groups[second]).all(axis=1)
+    assert 100 < same.sum() < 0.3 * len(same)
+    found = set(zip(*(ends.tolist() for ends in near_pairs(vectors, 0.9, groups=groups)), strict=True))
+    assert found == set(zip(first[same].tolist(), second[same].tolist(), strict=True))
+    assert len(near_pairs(vectors, 0.9, groups=np.arange(400))[0]) == 0
+    with pytest.raises(InputError, match="there are 2 groups for 400 vectors"):
+        near_pairs(vectors, 0.9, groups=[1, 2])
+
+
 def test_a_cosine_that_is_lower_by_rounding_reaches_the_threshold() -> None:
     first, second = pairs_with(0.9, 300, 40)
     alone = [

@@ -124,3 +124,21 @@ def test_embedding_benchmark(tmp_path):
         own, static = (figures["packaged"][name][way] for way in (name, "StaticEmbedding"))
         assert own["sentences_per_second"] > 0 < static["sentences_per_second"]
         assert own["mb"] < 8 < 30 < static["mb"]
+
+
+def test_benchmark_of_engines(tmp_path):
+    output = tmp_path / "engines.json"
+    command = [
+        sys.executable,
+        "benchmarks/engines.py",
+        "--rows",
+        "600",
+        "--shards",
+        "2",
+        "--output",
+        str(output),
+    ]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    figures = json.loads(output.read_text())
+    assert {"rows", "shards", "embed_file", "Snakemake"} <= set(figures)
+    assert all(rate > 0 for rate in figures.values())

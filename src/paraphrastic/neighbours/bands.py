@@ -18,6 +18,7 @@ from paraphrastic.base.jit import jit
 from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.nearest import ROUNDING
+from paraphrastic.neighbours.parts import slices
 from paraphrastic.neighbours.vectors import require_finite, single, two_axes
 
 # Random directions of a hash, which finds the one that is nearest to a vector or to its opposite.
@@ -28,8 +29,8 @@ _MOST_HASHES = 9
 _MOST_BANDS = 2000
 # Vectors that should have the same key in a band, about. More of them take fewer bands, but more comparisons.
 _GROUP = 100
-# Vectors of a group that are compared with all later ones at once.
-_BLOCK = 1024
+# Vectors of a group that are multiplied with all later ones at once, and pairs compared exactly at once.
+_BLOCK, _COMPARED = 256, 16384
 # Pairs that are drawn to estimate how often two vectors have the same hash, and vectors hashed at once.
 _DRAWN, _PART = 100_000, 4096
 _SEED = 1
@@ -107,7 +108,9 @@ def _bands(threshold: float, recall: float, hashes: int) -> int:
     return bands
 
 
-def near_pairs(vectors: npt.ArrayLike, threshold: float) -> tuple[Int64, Int64]:
+def near_pairs(
+    vectors: npt.ArrayLike, threshold: float, *, groups: npt.ArrayLike | None = None
+) -> tuple[Int64, Int64]:
     """Find all pairs of vectors whose cosine reaches the threshold, exactly: two arrays of rows, int64 [p].
 
     As in `near_duplicates`, a cosine that is lower only by rounding reaches it, and a zero vector is near
@@ -116,26 +119,42 @@ def near_pairs(vectors: npt.ArrayLike, threshold: float) -> tuple[Int64, Int64]:
     Args:
         vectors: finite floating-point numbers, [n, dim].
         threshold: above 0.
+        groups: [n, k], numbers such as a band and a key; only rows with the same ones are compared. None
+            compares all rows.
 
     Raises:
-        InputError: a vector is not finite, or the threshold is not above 0.
+        InputError: a vector is not finite, the threshold is not above 0, or there are other groups than rows.
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
     x = single(two_axes(vectors, "vectors"))
-    bound, norms = Bound(x.shape[1]), np.empty(len(x))
+    norms = np.empty(len(x))
+    bound = Bound(x.shape[1])
     units = bound.vectors(x, norms)
     require_finite(norms, "vectors")
     found: list[tuple[Int64, Int64]] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-    for start in range(0, len(x), _BLOCK):
-        products = units[start : start + _BLOCK] @ units[start:].T
-        rows, columns = np.nonzero(np.triu(products >= threshold - ROUNDING - bound.slack, 1))
-        first, second = rows + start, columns + start
-        cosines = np.einsum("nd,nd->n", x[first], x[second], dtype=np.float64)
-        near = cosines >= (threshold - ROUNDING) * norms[first] * norms[second]
-        found.append((first[near], second[near]))
+    for rows in [np.arange(len(x))] if groups is None else _groups(np.asarray(groups), len(x)):
+        for start in range(0, len(rows), _BLOCK):
+            block, later = rows[start : start + _BLOCK], rows[start:]
+            products = units[block] @ units[later].T
+            places = np.nonzero(np.triu(products >= threshold - ROUNDING - bound.slack, 1))
+            for part in slices(len(places[0]), _COMPARED):
+                first, second = block[places[0][part]], later[places[1][part]]
+                cosines = np.einsum("nd,nd->n", x[first], x[second], dtype=np.float64)
+                near = cosines >= (threshold - ROUNDING) * norms[first] * norms[second]
+                found.append((first[near], second[near]))
     first, second = (np.concatenate(ends) for ends in zip(*found, strict=True))
     return first, second
+
+
+def _groups(labels: npt.NDArray[Any], n: int) -> list[Int64]:
+    """The rows, ascending, of each group of several."""
+    if len(labels) != n:
+        raise InputError(f"there are {len(labels)} groups for {n} vectors")
+    order = np.lexsort(labels.reshape(n, -1).T)
+    ordered = labels.reshape(n, -1)[order]
+    edges = 1 + np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1))
+    return [rows for rows in np.split(order, edges) if len(rows) > 1]
 
 
 def settle_duplicates(
