@@ -80,6 +80,10 @@ def write_shards(folder: Path, rows: int, shards: int) -> None:
     # Frequent words are less frequent than in real text, where they leave more to the others.
     weights = 1 / np.sqrt(np.arange(1, len(words) + 1))
     drawn = words[random.choice(len(words), (rows, WORDS), p=weights / weights.sum())]
+    # The last tenth says what others say, but for a word.
+    copies = rows // 10
+    drawn[rows - copies :] = drawn[random.choice(rows - copies, copies, replace=False)]
+    drawn[rows - copies :, 0] = random.choice(words, copies)
     table = pl.DataFrame({"id": np.arange(rows), "text": [" ".join(row) for row in drawn.tolist()]})
     (folder / "texts").mkdir()
     table.write_parquet(folder / "all.parquet")
