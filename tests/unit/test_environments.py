@@ -27,6 +27,8 @@ CORE: list[str] = _METADATA["dependencies"]
 EXTRAS: dict[str, list[str]] = _METADATA["optional-dependencies"]
 # The names under which packages are installed, if they differ from those that are imported.
 DISTRIBUTIONS = {
+    "haystack": "haystack-ai",
+    "llama_index": "llama-index-core",
     "datasets": "mteb",
     "fasttext": "fasttext-wheel",
     "google": "protobuf",
