@@ -91,6 +91,8 @@ def test_only_rows_of_one_group_are_compared() -> None:
     found = set(zip(*(ends.tolist() for ends in near_pairs(vectors, 0.9, groups=groups)), strict=True))
     assert found == set(zip(first[same].tolist(), second[same].tolist(), strict=True))
     assert len(near_pairs(vectors, 0.9, groups=np.arange(400))[0]) == 0
+    two = near_pairs(vectors, 0.9, groups=np.arange(400) // 2)
+    assert 5 < len(two[0]) == (first % 2 == 0)[second == first + 1].sum()
     with pytest.raises(InputError, match="there are 2 groups for 400 vectors"):
         near_pairs(vectors, 0.9, groups=[1, 2])
 

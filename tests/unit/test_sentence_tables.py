@@ -207,6 +207,25 @@ def test_a_table_loses_its_near_duplicates(
         assert pl.read_parquet(output).schema == pl.read_parquet(table).schema
 
 
+def test_a_large_table_loses_the_right_rows(folder: Path, tmp_path: Path) -> None:
+    texts = [f"{number % 4000}" for number in range(5000)]
+    pl.DataFrame({"n": range(5000), "text": texts}).write_parquet(tmp_path / "in.parquet")
+    words = ["--column", "text", "--threshold", 1, "--report", tmp_path / "report.tsv"]
+    assert dedup(folder, tmp_path / "in.parquet", tmp_path / "out.parquet", *words) == 0
+    dropped = {int(line.split("\t")[1]) - 1 for line in (tmp_path / "report.tsv").read_text().splitlines()}
+    assert {*range(4000, 5000)} <= dropped
+    kept = [row for row in range(5000) if row not in dropped]
+    assert pl.read_parquet(tmp_path / "out.parquet")["n"].to_list() == kept
+
+
+def test_a_table_without_rows_is_searched(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("text\n")
+    assert embed(folder, tmp_path / "in.csv", tmp_path / "v.parquet", "--column", "text") == 0
+    queries = write(tmp_path / "q.txt", ["the dog"])
+    assert search(folder, tmp_path / "v.parquet", queries, tmp_path / "out.tsv") == 0
+    assert (tmp_path / "out.tsv").read_text() == ""
+
+
 def test_rows_that_cannot_be_read_are_kept(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

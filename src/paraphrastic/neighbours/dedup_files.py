@@ -159,7 +159,7 @@ def _write_parquet(source: Source, file: IO[bytes], rows: _Rows, left_out: list[
     start = 0
     try:
         with ParquetFile(source.path) as table, ParquetWriter(file, table.schema_arrow) as writer:
-            for batch in table.iter_batches():
+            for batch in table.iter_batches(BLOCK_SENTENCES):
                 writer.write_batch(batch.filter(pa.array(kept[start : start + len(batch)])))
                 start += len(batch)
     except pa.ArrowException as error:
