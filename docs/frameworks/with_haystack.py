@@ -14,12 +14,13 @@ class DocumentEmbedder:
     """Adds vectors to documents."""
 
     def __init__(self, model: str = "en") -> None:
-        self.model = load_model(model)
+        # Haystack writes a pipeline with the arguments that have attributes of their names.
+        self.model, self._encoder = model, load_model(model)
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, list[Document]]:
         """Embed the documents' content."""
-        vectors = self.model.embed_documents([document.content or "" for document in documents])
+        vectors = self._encoder.embed_documents([document.content or "" for document in documents])
         pairs = zip(documents, vectors, strict=True)
         return {"documents": [replace(document, embedding=vector) for document, vector in pairs]}
 
@@ -29,12 +30,12 @@ class TextEmbedder:
     """Embeds a query."""
 
     def __init__(self, model: str = "en") -> None:
-        self.model = load_model(model)
+        self.model, self._encoder = model, load_model(model)
 
     @component.output_types(embedding=list[float])
     def run(self, text: str) -> dict[str, list[float]]:
         """Embed the text."""
-        return {"embedding": self.model.embed_query(text)}
+        return {"embedding": self._encoder.embed_query(text)}
 
 
 if __name__ == "__main__":

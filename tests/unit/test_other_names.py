@@ -151,3 +151,15 @@ def test_dir_shows_what_there_is() -> None:
     for name in dir(paraphrastic):
         assert getattr(paraphrastic, name).__name__ == name
     assert "SentenceVectors" in dir(paraphrastic)
+
+
+def test_more_of_what_sentence_transformers_takes(en: SentenceEncoder) -> None:
+    vectors = en.encode(SENTENCES, device="cpu", precision="float32", prompt_name=None)
+    np.testing.assert_array_equal(vectors, en.embed_raw_text(SENTENCES))
+    for others in ({"precision": "int8"}, {"prompt": "query: "}, {"truncate_dim": 8}, {"batchsize": 8}):
+        with pytest.raises(TypeError, match="encode does not take"):
+            en.encode(SENTENCES, **others)
+    pairs = en.similarity_pairwise(vectors, vectors[::-1])
+    np.testing.assert_allclose(pairs, np.diag(en.similarity(vectors, vectors[::-1])), rtol=1e-6)
+    with pytest.raises(InputError, match="do not stand side by side"):
+        en.similarity_pairwise(vectors, vectors[:1])

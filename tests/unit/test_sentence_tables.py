@@ -1,8 +1,10 @@
 """Test `search`, `dedup` and `mine` on tables, and searches in Parquet files."""
 
 import csv
+import datetime
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,3 +283,90 @@ def test_tables_are_mined(folder: Path, tmp_path: Path, model: AverageEncoder) -
     assert [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()] == [
         row[:3] for row in found[0]
     ]
+
+
+POEM = """id,text
+2,yes
+1,"Dear all, thanks
+Roses are red, yes
+Violets are blue, too
+Sugar is sweet, and
+so are you, dear"
+3,It rains.
+"""
+
+
+def test_lines_of_prose_in_a_cell_are_no_rows(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(POEM)
+    words = ["--column", "text", "--threshold", 1]
+    assert dedup(folder, tmp_path / "in.csv", tmp_path / "out.csv", *words) == 0
+    assert (tmp_path / "out.csv").read_text() == POEM
+    assert embed(folder, tmp_path / "in.csv", tmp_path / "v.jsonl", "--column", "text", "--id", "id") == 0
+    assert [json.loads(line)["id"] for line in (tmp_path / "v.jsonl").read_text().splitlines()] == [
+        "2",
+        "1",
+        "3",
+    ]
+
+
+def test_a_row_goes_with_all_its_lines_if_two_columns_have_one_name(folder: Path, tmp_path: Path) -> None:
+    lines = ["key,note,text,note", "k1,a,the dog,b", 'k2,"p', 'q",the dog,w', "k3,c,a cat,d"]
+    write(tmp_path / "in.csv", lines)
+    words = ["--column", "text", "--id", "key", "--threshold", 1]
+    assert dedup(folder, tmp_path / "in.csv", tmp_path / "out.csv", *words) == 0
+    assert (tmp_path / "out.csv").read_text().splitlines() == [*lines[:2], lines[4]]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_an_identity_that_cannot_be_kept_costs_its_row_alone(
+    folder: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ['{"id": 1, "text": "a"}', f'{{"id": {10**30}, "text": "b"}}', '{"id": "\\ud800x", "text": "c"}']
+    write(tmp_path / "in.jsonl", [rows[1], rows[2], rows[0]])
+    output = tmp_path / f"v.{kind}"
+    options = ["--column", "text", "--id", "id", "--batch", 2]
+    assert embed(folder, tmp_path / "in.jsonl", output, *options) == 0
+    told = capsys.readouterr().err
+    assert "in.jsonl:1: id: " in told
+    assert "in.jsonl:2: id: half of a surrogate pair" in told
+    assert [row["id"] for row in rows_of(output)] == [1]
+
+
+def test_a_date_identifies_a_row(folder: Path, tmp_path: Path) -> None:
+    day = datetime.date(2020, 2, 3)
+    pl.DataFrame({"day": [day], "text": ["the dog"]}).write_parquet(tmp_path / "in.parquet")
+    options = ["--column", "text", "--id", "day"]
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.jsonl", *options) == 0
+    assert rows_of(tmp_path / "v.jsonl")[0]["id"] == "2020-02-03"
+
+
+def test_columns_and_a_second_file_exclude_each_other(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, lines = write(tmp_path / "a.csv", ["x,y", "a,b"]), write(tmp_path / "b.txt", ["c", "d"])
+    words = ["score", "--model", folder, "--input", table, "--columns", "x", "y", "--second", lines]
+    assert main([*map(str, words), "--output", "-"]) == 1
+    assert "columns are those of one table" in error_of(capsys)
+
+
+def test_the_sentences_of_a_table_with_bad_rows_are_found(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["the dog", None, "a cat", "it rains"]
+    pl.DataFrame({"text": texts}).write_parquet(tmp_path / "in.parquet")
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.parquet", "--column", "text") == 0
+    queries = write(tmp_path / "q.txt", ["it rains"])
+    words = ["--sentences", tmp_path / "in.parquet", "--column", "text", "--k", 1]
+    assert search(folder, tmp_path / "v.parquet", queries, tmp_path / "out.tsv", *words) == 0
+    assert (tmp_path / "out.tsv").read_text().split("\t")[3:] == ["4", "it rains", "it rains\n"]
+
+
+def test_pipes_and_compressed_outputs_that_cannot_work_are_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "in.parquet")
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.npy", "--column", "text") == 1
+    assert "Parquet cannot be read from a pipe" in error_of(capsys)
+    lines = write(tmp_path / "in.txt", ["the dog"])
+    assert dedup(folder, lines, tmp_path / "out.txt.gz") == 1
+    assert "output is not compressed; choose a name without .gz" in error_of(capsys)

@@ -32,6 +32,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         "_LEAST_DIMENSIONS": 0,
         "_LEAST_PAIRS": 0,
         "_SHARE": 1.0,
+        "_FEWEST": 0,
         "_CANDIDATES": 1000,
     }.items():
         monkeypatch.setattr(two_looks, name, value)
@@ -74,7 +75,10 @@ def test_if_the_first_look_sees_everything_the_negatives_are_those_of_a_plain_se
 
 
 @pytest.mark.parametrize("either_side", [False, True])
-def test_nearly_all_negatives_are_the_nearest_ones(either_side: bool) -> None:
+def test_nearly_all_negatives_are_the_nearest_ones(
+    monkeypatch: pytest.MonkeyPatch, either_side: bool
+) -> None:
+    monkeypatch.setattr(two_looks, "_FEWEST", 64)
     vectors = near_a_subspace(2300, 512, 80, 0.1)
     options = {"either_side": either_side, "exclude_duplicates": True}
     ids = np.arange(len(vectors))
@@ -113,9 +117,9 @@ def test_all_candidates_may_be_barred() -> None:
     assert found.tolist() == [NO_NEGATIVE] * 6
 
 
-def test_few_vectors_and_few_dimensions_are_compared_exactly() -> None:
-    options = {"either_side": False, "exclude_duplicates": False}
-    for n, dim in ((2000, 300), (3000, 200)):
+def test_few_vectors_few_dimensions_and_limits_are_compared_exactly() -> None:
+    for n, dim, share in ((2000, 300, None), (3000, 200, None), (2100, 300, 0.9)):
+        options = {"either_side": False, "exclude_duplicates": False, "max_share": share}
         vectors, ids = unit_vectors(2 * n, dim), np.arange(2 * n)
         with closing(Workers(2)) as workers:
             exact = hardest_negatives(vectors, ids, workers, precision="float32", **options)

@@ -2,7 +2,7 @@
 
 import csv
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import BinaryIO
@@ -21,9 +21,19 @@ _FIRST_LINES = 20
 _Line = tuple[int, str | Undecodable]
 
 
+class TableRow(dict[str, str]):
+    """The cells of a row by column.
+
+    Attributes:
+        height: how many lines the row has, whose cells may have ends of lines in quotes.
+    """
+
+    height = 1
+
+
 def table_rows(
     stream: BinaryIO, label: str, separator: str, wanted: Sequence[str], unreadable: UnreadableRows
-) -> Iterator[tuple[int, Mapping[str, str]]]:
+) -> Iterator[tuple[int, "TableRow"]]:
     """The rows of a table by column, with the numbers of their first lines.
 
     A cell in quotes may hold separators and doubled quotes, and in CSV also the ends of lines. In TSV it may
@@ -44,7 +54,9 @@ def table_rows(
         if cause:
             refuse(number, cause)
         elif header:
-            yield number, dict(zip(header, row, strict=True))
+            found = TableRow(zip(header, row, strict=True))
+            found.height = 1 + sum(cell.count("\n") for cell in row)
+            yield number, found
         else:
             header += row
             check_columns(header, wanted, label)
@@ -157,6 +169,11 @@ def _other_width(row: Sequence[str], header: Sequence[str]) -> str:
 def _swallowed(read: Sequence[_Line], header: Sequence[str], separator: str) -> str:
     """The cause if most of the lines after a row's first one look like rows themselves."""
     lines = [line.text if isinstance(line, Undecodable) else line for _, line in read[1:]]
-    rows = sum(line.count(separator) == len(header) - 1 for line in lines)
+    # In prose, a space follows a comma; between cells, it does so everywhere or hardly at all.
+    is_spaced = any(name.startswith(" ") for name in header)
+    rows = sum(
+        line.count(separator) == len(header) - 1 and (is_spaced or f"{separator} " not in line)
+        for line in lines
+    )
     swallowed = len(header) > 1 and rows >= _SWALLOWED and 2 * rows > len(lines)
     return "not CSV: a cell in quotes holds other rows" if swallowed else ""

@@ -3,12 +3,12 @@
 A row that cannot be read costs itself alone: it is told, and the others are read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice, repeat
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES
@@ -100,6 +100,8 @@ class Source:
                 or a single row, if there is no `on_fault`.
         """
         unreadable = _Told(self.path, self.on_fault)
+        if self.others and (self.columns or self.identity is not None):
+            raise InputError(f"{self.path}: two files are read line by line; columns are those of one table")
         read = self._rows
         if self._kind == "parquet":
             read = self._parquet
@@ -111,14 +113,19 @@ class Source:
             yield batch
         unreadable.check_end(rows)
 
-    def sentences(self) -> Iterator[tuple[Any, str]]:
-        """Yield the identity and the first text of each row; the text of a row that cannot be read is empty.
+    def sentences(self, *, readable: bool = False) -> Iterator[tuple[Any, str]]:
+        """Yield the identity and the first text of each row.
+
+        The text of a row that cannot be read is empty; with `readable`, such rows are left out.
 
         Raises:
             InputError: see `batches`.
         """
         for batch in self.batches(_ROWS):
-            yield from zip(batch.identities, batch.columns[0], strict=True)
+            bad = set(batch.faults) if readable else ()
+            for place, row in enumerate(zip(batch.identities, batch.columns[0], strict=True)):
+                if place not in bad:
+                    yield row
 
     @property
     def _kind(self) -> str | None:
@@ -172,6 +179,8 @@ class Source:
             from pyarrow.parquet import ParquetFile
         except ImportError:
             raise InputError(f"{self.path}: Parquet needs pyarrow: pip install pyarrow") from None
+        if self.opened or Path(self.path).is_fifo():
+            raise InputError(f"{self.path}: Parquet cannot be read from a pipe")
         first = 1
         try:
             with ParquetFile(self.path) as file:
@@ -182,7 +191,7 @@ class Source:
                     numbers = range(first, first + len(batch))
                     columns = [column_values(batch.column(name)) for name in wanted]
                     texts, own = columns[: len(names)], columns[len(names) :]
-                    if all(map(are_plain, texts)) and not any(None in column for column in own):
+                    if all(map(are_plain, texts)) and all(map(_are_identities, own)):
                         lines = list(zip(numbers, repeat(1)))
                         yield Batch(own[0] if own else numbers, texts, [], lines)
                     else:
@@ -267,6 +276,12 @@ def _ending(path: str) -> str:
     return (name.with_suffix("") if name.suffix in COMPRESSED_SUFFIXES else name).suffix.lower()
 
 
+def _are_identities(values: Sequence[Any]) -> bool:
+    """Whether values are numbers of Parquet, or text that can be read."""
+    kinds = {*map(type, values)}
+    return kinds <= {int} or (kinds <= {str} and are_plain(values))
+
+
 def is_table(path: str) -> bool:
     """Whether a file's name says that it holds a table."""
     return _ending(path) in _KINDS
@@ -286,14 +301,16 @@ def _row(identity: str | None, number: int, found: _Values) -> Row:
     if identity is None:
         return number, tuple(map(readable_text, values, names)), (number, height)
     *texts, own = values
-    if own is None:
-        raise RowError(f"{identity}: is missing")
-    return own, tuple(map(readable_text, texts, names)), (number, height)
+    return _identity(own, identity), tuple(map(readable_text, texts, names)), (number, height)
 
 
-def _height(cells: Iterable[Any]) -> int:
-    """How many lines a row has, whose cells may have ends of lines in quotes."""
-    return 1 + sum(cell.count("\n") for cell in cells if isinstance(cell, str))
+def _identity(value: Any, name: str) -> Any:
+    """What identifies a row: a number or text, also of a date or another kind of value."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not -(2**63) <= value < 2**63:
+            raise RowError(f"{name}: {shown(value)} is too large a number")
+        return value
+    return readable_text(value if value is None or isinstance(value, str) else str(value), name)
 
 
 def _columns(source: Source, header: Sequence[str]) -> list[str]:
@@ -308,14 +325,13 @@ def _columns(source: Source, header: Sequence[str]) -> list[str]:
 
 def _named(source: Source, rows: Iterator[tuple[int, Any]]) -> Iterator[_Found]:
     """The values of named columns; a row is a mapping."""
-    of_lines = source._kind != "json"
     if (first := next(rows, None)) is None:
         return
     names = _columns(source, [*first[1]])
     wanted = [*names, *([] if source.identity is None else [source.identity])]
     for number, row in chain([first], rows):
         values = [row.get(name) for name in wanted]
-        yield number, (names, values, _height(row.values()) if of_lines else 1)
+        yield number, (names, values, getattr(row, "height", 1))
 
 
 def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterator[_Found]:
@@ -333,4 +349,7 @@ def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterat
         if not first:
             first += row
             check_columns([str(place) for place in range(1, len(row) + 1)], names, f"{source.path}:{number}")
-        yield number, (source.columns, [row[place] for place in places], _height(row))
+        yield (
+            number,
+            (source.columns, [row[place] for place in places], 1 + sum(cell.count("\n") for cell in row)),
+        )

@@ -4,10 +4,10 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, BinaryIO, Literal
 
-from paraphrastic.base.compressed import open_stream
+from paraphrastic.base.compressed import COMPRESSED_SUFFIXES, open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, unwritable_named
 from paraphrastic.base.lines import read_batches
@@ -43,6 +43,8 @@ def text_input(path: str) -> Iterator[BinaryIO]:
 @contextmanager
 def byte_output(path: str) -> Iterator[IO[bytes]]:
     """Open a binary file that gets its name only when it is complete, or a stream; `-` is standard output."""
+    if PurePath(path).suffix in COMPRESSED_SUFFIXES:
+        raise InputError(f"{path}: output is not compressed; choose a name without {PurePath(path).suffix}")
     if path == "-":
         stream = _standard("output")
         with unwritable_named("standard output"):

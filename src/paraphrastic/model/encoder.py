@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 BLOCK_SENTENCES = 2048
 # Pairs that are scored at a time.
 BLOCK_PAIRS = 1 << 15
+# Further arguments of sentence-transformers' `encode`, and the values that stand for what is done here.
+_DEFAULTS: dict[str, tuple[Any, ...]] = {
+    "prompt": (None,), "prompt_name": (None,), "output_value": ("sentence_embedding",),
+    "precision": ("float32",), "pool": (None,), "chunk_size": (None,), "truncate_dim": (None,),
+}  # fmt: skip
 
 # float32 or float16.
 Vectors = npt.NDArray[Any]
@@ -203,6 +208,7 @@ class SentenceEncoder(Value):
         normalize_embeddings: bool = False,
         *,
         language: str | None = None,
+        **others: Any,
     ) -> "npt.NDArray[Any] | torch.Tensor | list[torch.Tensor]":
         """Embed sentences as sentence-transformers does: vectors, [n, dim], or one vector for one string.
 
@@ -214,10 +220,16 @@ class SentenceEncoder(Value):
             convert_to_tensor: return one tensor of torch instead.
             normalize_embeddings: scale vectors to length 1.
             language: see `embed_raw_text`.
+            others: what sentence-transformers takes, too: `device` is not used, an average has no prompts, and
+                other vectors than those in single precision are made by other methods.
 
         Raises:
             InputError: tensors are asked for, and torch is not installed; see also `embed_raw_text`.
+            TypeError: something else is asked for.
         """
+        for name, value in others.items():
+            if value not in _DEFAULTS.get(name, ()) and name != "device":
+                raise TypeError(f"encode does not take {name}={value!r}")
         single = isinstance(sentences, str)
         vectors = self.embed_raw_text(
             [sentences] if isinstance(sentences, str) else sentences,
@@ -241,6 +253,13 @@ class SentenceEncoder(Value):
         if a.shape[1] != b.shape[1]:
             raise InputError(f"vectors of {a.shape[1]} and of {b.shape[1]} dimensions cannot be compared")
         return np.asarray(a @ b.T, np.float32)
+
+    def similarity_pairwise(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Float32:
+        """Cosines of the vectors that stand side by side in two matrices, [n]."""
+        a, b = (unit_rows(np.atleast_2d(np.asarray(vectors))) for vectors in (first, second))
+        if a.shape != b.shape:
+            raise InputError(f"vectors of the shapes {a.shape} and {b.shape} do not stand side by side")
+        return np.asarray((a * b).sum(axis=1), np.float32)
 
     def get_sentence_embedding_dimension(self) -> int:
         """Dimension of the sentence vectors, as `dim`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.rows import Batch
 from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.model.encoder import Vectors
@@ -81,12 +81,18 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
         nonlocal writer, schema
         bad = set(rows.faults)
         kept = [place for place in range(len(vectors)) if place not in bad]
+        if not kept:
+            return
+        names = [rows.identities[place] for place in kept]
         try:
-            identities = pa.array([rows.identities[place] for place in kept], schema and schema.field(0).type)
-        except pa.ArrowException as error:
-            raise InputError(
-                f"{path}: the identities of rows are of several types: {on_one_line(error)}"
-            ) from None
+            identities = pa.array(names, schema and schema.field(0).type)
+        except pa.ArrowException:
+            first = type(names[0])
+            if schema is not None:
+                first = str if schema.field(0).type == pa.string() else int
+            other = shown(next(name for name in names if type(name) is not first))
+            cause = f"the identities of rows are of several types: numbers, and text such as {other}"
+            raise InputError(f"{path}: {cause}; write JSON lines") from None
         if writer is None:
             schema = pa.schema({IDENTITY: identities.type, VECTOR: kind}, about)
             writer = ParquetWriter(output, schema, **_FAST)

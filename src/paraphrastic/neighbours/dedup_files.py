@@ -163,7 +163,7 @@ def _write_parquet(source: Source, file: IO[bytes], rows: _Rows, left_out: list[
                 writer.write_batch(batch.filter(pa.array(kept[start : start + len(batch)])))
                 start += len(batch)
     except pa.ArrowException as error:
-        raise InputError(f"{source.path}: cannot be read: {on_one_line(error)}") from None
+        raise InputError(f"{source.path}: its rows cannot be copied: {on_one_line(error)}") from None
 
 
 def _is_one_file(path: str, other: str) -> bool:

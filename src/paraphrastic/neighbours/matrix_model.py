@@ -106,7 +106,7 @@ def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker 
     few = np.random.default_rng(count).choice(count, min(_CHECKED_ROWS, count), replace=False)
     wanted, lines = set(few.tolist()), 0
     sentences: dict[int, str] = {}
-    for row, (_, text) in enumerate(source.sentences()):
+    for row, (_, text) in enumerate(source.sentences(readable=not matrix.has_all_rows)):
         lines = row + 1
         if row in wanted:
             sentences[row] = text

@@ -36,6 +36,8 @@ class ParquetVectors(Matrix):
             the first one in its dimension or in the model that made it.
     """
 
+    has_all_rows = False
+
     def __init__(self, path: str) -> None:
         try:
             import pyarrow as pa

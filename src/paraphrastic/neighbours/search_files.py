@@ -115,7 +115,7 @@ def search_files(
                 # Not earlier, because a fault of the matrix matters more.
                 note(doubt)
                 doubt = None
-            texts = None if sentences is None else _chosen_lines(sentences, neighbours.indices)
+            texts = None if sentences is None else _chosen_lines(sentences, matrix, neighbours.indices)
             names = _names(matrix, neighbours.indices)
             for query, rank in np.argwhere(neighbours.indices >= 0).tolist():
                 row = int(neighbours.indices[query, rank])
@@ -141,10 +141,11 @@ def _open_index(
     return file, partial(search, file, k=k, min_score=min_score, threads=threads, progress=progress)
 
 
-def _chosen_lines(source: Source, rows: Int64) -> dict[int, str]:
+def _chosen_lines(source: Source, matrix: Matrix, rows: Int64) -> dict[int, str]:
     """Return the sentences of these rows, counted from 0, as cells of a table."""
     wanted = set(rows[rows >= 0].tolist())
-    return {row: _cell(text) for row, (_, text) in enumerate(source.sentences()) if row in wanted}
+    sentences = source.sentences(readable=not matrix.has_all_rows)
+    return {row: _cell(text) for row, (_, text) in enumerate(sentences) if row in wanted}
 
 
 def _names(matrix: Matrix, rows: Int64) -> dict[int, str]:

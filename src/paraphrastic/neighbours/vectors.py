@@ -96,12 +96,14 @@ class Matrix(ABC):
         shape: number of rows, and of numbers per row.
         is_exact: whether the file holds the vectors unchanged.
         maker: the model that made the vectors, if the file says it of itself.
+        has_all_rows: whether rows of a text that could not be read have a vector, too.
     """
 
     name: str
     shape: tuple[int, ...]
     is_exact: bool = True
     maker: Maker | None = None
+    has_all_rows: bool = True
 
     @abstractmethod
     def __getitem__(self, rows: slice) -> npt.NDArray[Any]:

@@ -173,14 +173,13 @@ def _product(first: Float32, second: Float32) -> Any:
 
 @jit
 def second_look(
-    vectors: Float32, limits: npt.NDArray[Any], offset: int, start: int, stop: int, most: int,
+    vectors: Float32, offset: int, start: int, stop: int, most: int,
     values: Float32, places: Int64, own_values: Float32, own_places: Int64, negatives: Int64,
 ) -> None:  # fmt: skip
     """Choose the negatives of sentences among the best candidates by their exact similarity.
 
     Args:
         vectors: [2n, dim] of unit length.
-        limits: [n], the similarity that no negative of a pair's sentences may exceed, if there are any.
         offset: index of the first sentence of the side.
         start: pair of the first sentence.
         stop: pair after the last one.
@@ -212,8 +211,6 @@ def second_look(
         for k in range(count):
             place = chosen[k]
             similarity = _product(vectors[offset + i], vectors[place])
-            if len(limits) and similarity > limits[i]:
-                continue
             # Among equals, the first one of the other side wins, and then the first one of its own.
             is_own = (place >= offset) and (place < offset + len(vectors) // 2)
             first = (is_own, place) < (best_is_own, negative)

@@ -77,7 +77,8 @@ def hardest_negatives(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        if precision_on("cpu", precision) == "leading" and two_looks_pay(vectors):
+        leading = precision_on("cpu", precision) == "leading"
+        if leading and max_share is None and two_looks_pay(vectors):
             return search_in_two_looks(vectors, barred, workers, either_side=either_side)
         search = Search(vectors, barred, threads=workers.size, either_side=either_side)
         workers.run(search.run)

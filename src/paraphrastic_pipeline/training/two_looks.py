@@ -2,7 +2,7 @@
 
 Vectors of sentences lie near a subspace of few dimensions. So a first look at an eighth of the dimensions,
 those in which the vectors of the mega-batch are longest, finds candidates, and the second look computes their
-exact similarities. A limit on similarities applies to both.
+exact similarities.
 """
 
 import numpy as np
@@ -14,9 +14,9 @@ from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.training.negative_kernels import Barred, scan, second_look
 from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
 
-# The first look is at this share of the dimensions. It finds the nearest sentence of each block of rows or
-# columns, of which the second look compares the best.
-_SHARE = 1 / 8
+# The first look is at this share of the dimensions, and at so many at least. It finds the nearest sentence of
+# each block of rows or columns, of which the second look compares the best.
+_SHARE, _FEWEST = 1 / 8, 96
 _ROWS, _COLUMNS = 256, 128
 _CANDIDATES = 8
 # Vectors that the leading dimensions are found from, and how often their covariance is applied.
@@ -37,7 +37,8 @@ def search_in_two_looks(vectors: Tensor, barred: Barred, workers: Workers, *, ei
 
     Args:
         vectors: float32 [2n, dim] of unit length; the n sources, then their targets.
-        barred: the pairs that are left out.
+        barred: the pairs that are left out, without limits: all candidates of a first look might be above
+            them.
         workers: the threads; their number does not change the result.
         either_side: search all sentences, not only those of the other side.
     """
@@ -69,14 +70,14 @@ def search_in_two_looks(vectors: Tensor, barred: Barred, workers: Workers, *, ei
 
     workers.run(first)
     negatives = np.empty(2 * n, np.int64)
-    exact, limits = vectors.numpy(), barred.limits
+    exact = vectors.numpy()
 
     def second(thread: int) -> None:
         edges = np.linspace(0, n, workers.size + 1).astype(np.int64)
         for side in (0, 1):
             more = (own[side], own_places[side]) if own else (values[side][:0], places[side][:0])
             second_look(
-                exact, limits, side * n, edges[thread], edges[thread + 1], _CANDIDATES,
+                exact, side * n, edges[thread], edges[thread + 1], _CANDIDATES,
                 values[side], places[side], *more, negatives,
             )  # fmt: skip
 
@@ -92,7 +93,7 @@ def _leading(vectors: Tensor, workers: Workers) -> Tensor:
     """
     dim = vectors.shape[1]
     sample = vectors[:: -(-len(vectors) // _SAMPLE)].contiguous()
-    basis = sample[: int(dim * _SHARE)].T.contiguous()
+    basis = sample[: max(_FEWEST, int(dim * _SHARE))].T.contiguous()
     for _ in range(_ITERATIONS):
         basis = _product(sample.T, _product(sample, basis, workers), workers)
         # Only directions count, and powers grow fast.
