@@ -1,11 +1,11 @@
-"""A server of `POST /v1/embeddings`, as clients of OpenAI expect it: `uvicorn --app-dir docs server:app`."""
+"""A server of `POST /v1/embeddings`, as OpenAI answers it for text: `uvicorn --app-dir docs server:app`."""
 
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
 from pydantic import BaseModel
 
-from paraphrastic import load_model
+from paraphrastic import InputError, load_model
 
 app = FastAPI()
 model = load_model("en")
@@ -22,7 +22,10 @@ class Request(BaseModel):
 def embeddings(request: Request) -> dict[str, Any]:
     """Embed one text or several."""
     texts = [request.input] if isinstance(request.input, str) else request.input
-    vectors = model.embed_raw_text(texts, normalize=True).tolist()
+    try:
+        vectors = model.embed_raw_text(texts, normalize=True).tolist()
+    except InputError as error:
+        raise HTTPException(400, str(error)) from None
     data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
     words = sum(len(text.split()) for text in texts)
     usage = {"prompt_tokens": words, "total_tokens": words}

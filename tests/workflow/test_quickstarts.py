@@ -103,6 +103,7 @@ def test_a_server_answers_as_clients_of_openai_expect() -> None:
         np.testing.assert_array_equal(vectors, model.embed_raw_text(texts, normalize=True))
         assert answer["usage"]["total_tokens"] == sum(len(text.split()) for text in texts)
     assert client.post("/v1/embeddings", json={"input": 5}).status_code == 422
+    assert client.post("/v1/embeddings", json={"input": "a\0b"}).status_code == 400
 
 
 def test_a_table(finished: Path) -> None:

@@ -220,8 +220,8 @@ class SentenceEncoder(Value):
             convert_to_tensor: return one tensor of torch instead.
             normalize_embeddings: scale vectors to length 1.
             language: see `embed_raw_text`.
-            others: what sentence-transformers takes, too: `device` is not used, an average has no prompts, and
-                other vectors than those in single precision are made by other methods.
+            others: what sentence-transformers takes, too. `device` is not used, an average has no prompts,
+                and vectors of other kinds are made by other methods.
 
         Raises:
             InputError: tensors are asked for, and torch is not installed; see also `embed_raw_text`.
