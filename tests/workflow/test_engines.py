@@ -141,7 +141,7 @@ def test_near_duplicates_across_shards(engine: str, tmp_path: Path) -> None:
     assert found["original"].to_list() == expected.originals[left_out].tolist()
 
 
-@pytest.mark.parametrize("engine", ["Dask"], indirect=True)
+@pytest.mark.parametrize("engine", ["Dask", "Ray", "Spark"], indirect=True)
 def test_translations_across_shards(engine: str, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     first = random.standard_normal((500, 30)).astype(np.float32)
@@ -153,7 +153,8 @@ def test_translations_across_shards(engine: str, tmp_path: Path) -> None:
         for shard, rows in enumerate(np.array_split(np.arange(len(vectors)), 3)):
             table = pl.DataFrame({"id": rows, "vector": vectors[rows]})
             table.write_parquet(tmp_path / f"vectors/{language}/{shard}.parquet")
-    library, nearest, pairs = SECTIONS["Translations"]
+    library, *recipes, pairs = SECTIONS["Translations"]
+    nearest = recipes[["Dask", "Ray", "Spark"].index(engine)]
     (tmp_path / "neighbours.py").write_text(library)
     for code in (nearest, pairs):
         run(tmp_path, engine, code)
