@@ -332,6 +332,17 @@ def test_an_identity_that_cannot_be_kept_costs_its_row_alone(
     assert [row["id"] for row in rows_of(output)] == [1]
 
 
+def test_a_number_of_parquet_that_is_too_large_costs_its_row_alone(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = pl.Series([1, 2**63 + 5, 3], dtype=pl.UInt64)
+    pl.DataFrame({"id": names, "text": ["a", "b", "c"]}).write_parquet(tmp_path / "in.parquet")
+    options = ["--column", "text", "--id", "id"]
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.parquet", *options) == 0
+    assert "in.parquet:2: id: 9223372036854775813 is too large a number" in capsys.readouterr().err
+    assert [row["id"] for row in rows_of(tmp_path / "v.parquet")] == [1, 3]
+
+
 def test_a_date_identifies_a_row(folder: Path, tmp_path: Path) -> None:
     day = datetime.date(2020, 2, 3)
     pl.DataFrame({"day": [day], "text": ["the dog"]}).write_parquet(tmp_path / "in.parquet")

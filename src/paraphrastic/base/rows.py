@@ -31,6 +31,8 @@ from paraphrastic.base.text_files import text_input
 _KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 # If more than so many rows and more than half of all cannot be read, the file is not what it is taken for.
 _MOST_FAULTS = 100
+# Numbers that identify rows are smaller, so that Parquet has a type for them.
+_TOO_LARGE = 2**63
 # Rows that are read at once, one by one.
 _ROWS = 2048
 
@@ -277,9 +279,11 @@ def _ending(path: str) -> str:
 
 
 def _are_identities(values: Sequence[Any]) -> bool:
-    """Whether values are numbers of Parquet, or text that can be read."""
+    """Whether `_identity` would return all of these values as they are."""
     kinds = {*map(type, values)}
-    return kinds <= {int} or (kinds <= {str} and are_plain(values))
+    if kinds == {int}:
+        return min(values) >= -_TOO_LARGE and max(values) < _TOO_LARGE
+    return kinds <= {str} and are_plain(values)
 
 
 def is_table(path: str) -> bool:
@@ -307,7 +311,7 @@ def _row(identity: str | None, number: int, found: _Values) -> Row:
 def _identity(value: Any, name: str) -> Any:
     """What identifies a row: a number or text, also of a date or another kind of value."""
     if isinstance(value, int) and not isinstance(value, bool):
-        if not -(2**63) <= value < 2**63:
+        if not -_TOO_LARGE <= value < _TOO_LARGE:
             raise RowError(f"{name}: {shown(value)} is too large a number")
         return value
     return readable_text(value if value is None or isinstance(value, str) else str(value), name)
