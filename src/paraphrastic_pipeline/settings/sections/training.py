@@ -147,12 +147,12 @@ class Hyperparameters:
     they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
     """
     mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision of the similarities that choose negatives. With `leading`, an eighth of the dimensions, but
-    at least 96, in which the sentences of a mega-batch differ most, find eight candidates for each sentence,
-    which are compared in float32; in fewer than 256 dimensions or 2,048 pairs, and with `max_negative_share`,
-    it is float32. `auto` means bfloat16 on a GPU, and on a processor int8 or bfloat16 if it has instructions
-    for them, and `leading` otherwise. A GPU treats all but float32 as bfloat16. The model's `config.json` and
-    `sweep.csv` say which precision was used.
+    """The precision of the similarities that choose negatives. With `leading`, an eighth of the dimensions,
+    but at least 96, in which the sentences of a mega-batch differ most, find eight candidates for each
+    sentence, which are compared in float32; in fewer than 256 dimensions or 2,048 pairs, and with
+    `max_negative_share`, it is float32. `auto` means bfloat16 on a GPU, and on a processor int8 or bfloat16
+    if it has instructions for them, and `leading` otherwise. A GPU treats all but float32 as bfloat16. The
+    model's `config.json` and `sweep.csv` say which precision was used.
     """
     engine: EngineName = "auto"
     """`fused` uses kernels for averaged embeddings, `autograd` torch's automatic differentiation, which is
