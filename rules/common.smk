@@ -18,7 +18,7 @@ from paraphrastic_pipeline.settings.definitions import mining_system
 from paraphrastic_pipeline.settings.validation import MEASURES
 from paraphrastic_pipeline.workflow.corpora import TRANSFORMER_FILES, Corpora, languages_of, one_of
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
-from paraphrastic_pipeline.workflow.functions import module_of
+from paraphrastic_pipeline.workflow.functions import full_name
 from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import Needs
@@ -55,13 +55,13 @@ envvars:
 
 
 def code_of(script, function=None, without=()):
-    """Return the version of a rule's code: its script and the modules of the library that the script imports.
+    """Return the version of a rule's code: its script and everything of the library that the script can call.
 
-    If the script calls a function by its name (workflow.functions), its module counts, too. Snakemake's own check
-    of code is off (profiles/default), since it also counts docstrings and file times.
+    A function that the script calls by its name (workflow.functions) counts, too. Snakemake's own check of code
+    is off (profiles/default), since it also counts docstrings and file times.
     """
     path = Path(workflow.basedir, "workflow/scripts", f"{script}.py")
-    return code_version(*([module_of(function)] if function else []), script=path, without=without)
+    return code_version(*([full_name(function)] if function else []), script=path, without=without)
 
 
 def entry_of(entries, wildcard):

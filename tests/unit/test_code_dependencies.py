@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic_pipeline.base.code_version import ROOT, modules_of
+from paraphrastic_pipeline.base.code_version import ROOT, parts_of
 from paraphrastic_pipeline.evaluation.tasks import TASKS
-from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, function_of, module_of
+from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, full_name, function_of
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 STEPS = {
@@ -38,7 +38,7 @@ SCORING = {"development", "held_out", "measurement", "results", "testsets", "tes
 
 
 def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:
-    files = modules_of(script=SCRIPTS / f"{script}.py", without=without)
+    files = parts_of(script=SCRIPTS / f"{script}.py", without=without)
     return {file.relative_to(ROOT).parts[1] for file in files}
 
 
@@ -53,7 +53,7 @@ def test_steps_to_a_model_depend_on_nothing_above_them(script: str) -> None:
 
 
 def test_training_depends_on_no_code_that_embeds() -> None:
-    files = modules_of(script=SCRIPTS / "train_model.py", without=SCORES)
+    files = parts_of(script=SCRIPTS / "train_model.py", without=SCORES)
     # An LSTM runs the same code in training and in use, and so do the looks at unknown characters. The factor
     # of pieces that were never seen is the same, too.
     models = {file.stem for file in files if file.parent.name == "model"}
@@ -61,12 +61,13 @@ def test_training_depends_on_no_code_that_embeds() -> None:
 
 
 def test_early_stopping_adds_the_score_alone() -> None:
-    without = modules_of(script=SCRIPTS / "train_model.py", without=SCORES)
-    added = modules_of(script=SCRIPTS / "train_model.py") - without
+    without = parts_of(script=SCRIPTS / "train_model.py", without=SCORES)
+    added = parts_of(script=SCRIPTS / "train_model.py").keys() - without.keys()
     assert {file.parent.name for file in added} <= {
         "evaluation",
         "quality",
         "neighbours",
+        "training",
         "corpus",
         "model",
         "base",
@@ -75,19 +76,19 @@ def test_early_stopping_adds_the_score_alone() -> None:
 
 
 def test_what_runs_in_a_process_of_its_own_counts() -> None:
-    assert "speed_process" in {file.stem for file in modules_of(script=SCRIPTS / "measure_speed.py")}
+    assert "speed_process" in {file.stem for file in parts_of(script=SCRIPTS / "measure_speed.py")}
 
 
 def test_another_transfer_task_evaluates_no_sts_again() -> None:
-    function = module_of(TASKS["sts"].function)
-    found = {file.stem for file in modules_of(function, script=SCRIPTS / "evaluate_system.py")}
+    function = full_name(TASKS["sts"].function)
+    found = {file.stem for file in parts_of(function, script=SCRIPTS / "evaluate_system.py")}
     assert "sts" in found
     assert "transfer_data" not in found
 
 
 @pytest.mark.parametrize("script", ["tabulate_results", "plot_figure", "prepare_testsets"])
 def test_another_table_or_figure_makes_none_again(script: str) -> None:
-    assert not modules_of(script=SCRIPTS / f"{script}.py")
+    assert not parts_of(script=SCRIPTS / f"{script}.py")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_another_table_or_figure_makes_none_again(script: str) -> None:
 def test_functions_exist_and_depend_on_no_other_by_name(function: str) -> None:
     assert callable(function_of(function))
     # Names are no imports to the digest of code, so a table does not depend on the code of all tasks.
-    found = {file.stem for file in modules_of(module_of(function))}
+    found = {file.stem for file in parts_of(full_name(function))}
     assert "functions" not in found
     if not function.startswith("evaluation.transfer:"):
         assert "transfer" not in found

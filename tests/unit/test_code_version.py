@@ -9,15 +9,77 @@ import pytest
 from paraphrastic_pipeline.base import code_version as module
 
 FILES = {
-    "top.py": (
-        '"""Top."""\nfrom paraphrastic.low import f\n\nPROCESS = "paraphrastic.apart"\n'
-        'PAGE = "page.html"\n\n\ndef g():\n    """G."""\n    return f()\n'
-    ),
-    "low.py": (
-        '"""Low."""\n\n\ndef f():\n    """F."""\n    return 1\n\n\n'
-        'class C:\n    a = 1\n    """What a means."""\n    b = 2\n'
-    ),
-    "other.py": "x = 1\n",
+    "top.py": """
+'''Top.'''
+from typing import TYPE_CHECKING
+from math import floor as rounded
+from paraphrastic.low import f
+from paraphrastic import low as deep, lazy
+
+if TYPE_CHECKING:
+    from paraphrastic.types import T
+
+PROCESS = "paraphrastic.apart"
+PAGE = "page.html"
+UNUSED = 1
+
+
+def g(x: "T" = 0) -> int:
+    '''G.'''
+    from paraphrastic.late import h
+
+    local: int = rounded(1.5)
+    return f() + h() + deep.C.a + lazy() + len(PROCESS + PAGE) + local
+
+
+def unused():
+    return 1
+""",
+    "low.py": """
+'''Low.'''
+from paraphrastic.lowest import *  # names of no other module of ours
+from paraphrastic.lowest import value as v
+
+try:
+    LIMIT = int("3")
+except ValueError:
+    LIMIT = 0
+register = print
+register("low")
+
+
+def f():
+    '''F.'''
+    return v + LIMIT
+
+
+class Base:
+    c = 1
+
+
+class C(Base):
+    a: int = 1
+    '''What a means.'''
+    b = 2
+
+
+class Other:
+    a = 1
+""",
+    "__init__.py": """
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paraphrastic.other import lazy
+
+
+def __getattr__(name):
+    return None
+""",
+    "other.py": "x = 1\n\n\ndef lazy():\n    return 1\n",
+    "late.py": "def h():\n    return 1\n",
+    "lowest.py": "value = 1\nunused = 1\n",
+    "types.py": "T = int\n",
     "apart.py": "x = 1\n",
     "page.html": "<p>",
 }
@@ -37,7 +99,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def start_anew() -> None:
     """Forget what this process knows of files, as a new process does."""
-    for function in (module._source, module._imports, module._path, module._kept, module._store):
+    for function in (module._source, module._uses, module._resolve, module._path, module._store):
         function.cache_clear()
 
 
@@ -47,24 +109,51 @@ def version(*modules: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "changes"),
+    ("file", "old", "new", "changes"),
     [
-        ("top.py", FILES["top.py"].replace("G.", "Something else."), False),
-        ("top.py", FILES["top.py"].replace("return", "# why\n    return"), False),
-        ("top.py", FILES["top.py"].replace("return f()", "return f() + 1"), True),
-        ("low.py", FILES["low.py"].replace("return 1", "return 2"), True),
-        ("low.py", FILES["low.py"].replace("Low.", "Deep."), False),
-        ("low.py", FILES["low.py"].replace("What a means.", "Something else."), False),
-        ("low.py", FILES["low.py"].replace("a = 1", "a = 2"), True),
-        ("other.py", "x = 2\n", False),
-        ("apart.py", "x = 2\n", True),
-        ("page.html", "<b>", True),
+        ("top.py", "G.", "Something else.", False),
+        ("top.py", "return f", "# why\n    return f", False),
+        ("top.py", '"T"', '"T | None"', False),
+        ("top.py", ") -> int", ") -> float", False),
+        ("top.py", "local: int", "local: float", False),
+        ("top.py", "return f()", "return f() + 1", True),
+        ("top.py", "x: ", "y: ", True),
+        ("top.py", "UNUSED = 1", "UNUSED = 2", False),
+        ("top.py", "return 1", "return 2", False),
+        ("top.py", "floor as", "ceil as", True),
+        ("top.py", "from paraphrastic.low import f", "from paraphrastic.low import Base as f", True),
+        ("low.py", "Low.", "Deep.", False),
+        ("low.py", "v + LIMIT", "v - LIMIT", True),
+        ("low.py", "int(", "2 + int(", True),
+        ("low.py", 'register("low")', 'register("high")', True),
+        ("low.py", "value as v", "unused as v", True),
+        ("low.py", "What a means.", "Something else.", False),
+        ("low.py", "a: int = 1", "a: int = 2", True),
+        ("low.py", "a: int", "a: float", True),
+        ("low.py", "b = 2", "b = 3", True),
+        ("low.py", "c = 1", "c = 2", True),
+        ("low.py", "class Other:\n    a = 1", "class Other:\n    a = 2", False),
+        ("lowest.py", "value = 1", "value = 2", True),
+        ("lowest.py", "unused = 1", "unused = 2", False),
+        ("late.py", "return 1", "return 2", True),
+        ("other.py", "return 1", "return 2", True),
+        ("other.py", "x = 1", "x = 2", False),
+        ("types.py", "int", "float", False),
+        ("apart.py", "1", "2", True),
+        ("page.html", "<p>", "<b>", True),
     ],
 )
-def test_only_code_that_is_used_counts(package: Path, file: str, text: str, changes: bool) -> None:
+def test_only_code_that_is_called_counts(package: Path, file: str, old: str, new: str, changes: bool) -> None:
+    assert FILES[file].count(old) == 1
+    before = version("paraphrastic.top.g")
+    (package / file).write_text(FILES[file].replace(old, new))
+    assert (version("paraphrastic.top.g") != before) == changes
+
+
+def test_a_module_counts_as_a_whole(package: Path) -> None:
     before = version("paraphrastic.top")
-    (package / file).write_text(text)
-    assert (version("paraphrastic.top") != before) == changes
+    (package / "top.py").write_text(FILES["top.py"].replace("UNUSED = 1", "UNUSED = 2"))
+    assert version("paraphrastic.top") != before
 
 
 SCRIPT = '"""Run g."""\nfrom adapter import step\nfrom paraphrastic.top import g\n\ng()\n'
@@ -89,13 +178,13 @@ def test_a_script_counts_by_its_code(package: Path, old: str, new: str, changes:
 
 
 @pytest.mark.parametrize("file", ["top.py", "low.py"])
-def test_what_a_script_imports_counts_unless_it_is_left_out(package: Path, file: str) -> None:
+def test_what_a_script_calls_counts_unless_it_is_left_out(package: Path, file: str) -> None:
     script = package.parent / "script.py"
     script.write_text(SCRIPT)
     version()
     whole = module.code_version(script=script)
     without = module.code_version(script=script, without=["paraphrastic.top"])
-    (package / file).write_text(FILES[file].replace("1", "2") + "\n\nchanged = True\n")
+    (package / file).write_text(FILES[file].replace("return", "return 1 +"))
     start_anew()
     assert module.code_version(script=script) != whole
     assert module.code_version(script=script, without=["paraphrastic.top"]) == without
@@ -104,6 +193,8 @@ def test_what_a_script_imports_counts_unless_it_is_left_out(package: Path, file:
 def test_an_unknown_module_is_an_error(package: Path) -> None:
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
         version("paraphrastic.nowhere")
+    with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.top\.nothing"):
+        version("paraphrastic.top.nothing")
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
         module.code_version(without=["paraphrastic.nowhere"])
 
@@ -112,17 +203,15 @@ def test_a_second_process_parses_only_what_has_changed(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parsed = []
-    parse = module._parse
-    monkeypatch.setattr(
-        module, "_parse", lambda content, digest: parsed.append(content) or parse(content, digest)
-    )
+    parse = module.parse
+    monkeypatch.setattr(module, "parse", lambda *given: parsed.append(given[0]) or parse(*given))
     first = version("paraphrastic.top")
-    assert len(parsed) == 3
+    count = len(parsed)
     assert version("paraphrastic.top") == first
-    assert len(parsed) == 3
+    assert len(parsed) == count
     (package / "low.py").write_text("y = 2\n")
     assert version("paraphrastic.top") != first
-    assert parsed[3:] == [b"y = 2\n"]
+    assert parsed[count:] == [b"y = 2\n"]
 
 
 def test_a_copy_of_the_project_parses_nothing(
@@ -132,7 +221,7 @@ def test_a_copy_of_the_project_parses_nothing(
     copied = tmp_path / "copy"
     shutil.copytree(package, copied / "paraphrastic")
     monkeypatch.setattr(module, "ROOT", copied)
-    monkeypatch.setattr(module, "_parse", None)
+    monkeypatch.setattr(module, "parse", None)
     assert version("paraphrastic.top") == first
 
 

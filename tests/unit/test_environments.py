@@ -16,9 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from paraphrastic_pipeline.base.code_version import ROOT as SOURCES
-from paraphrastic_pipeline.base.code_version import modules_of
 from paraphrastic_pipeline.evaluation.tasks import TASKS
-from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, module_of
+from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, full_name
 
 ROOT = SOURCES.parent
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -64,11 +63,11 @@ CALLED: dict[str, Mapping[str, str]] = {
 
 
 class Rule(NamedTuple):
-    """A rule: its script, the name of its environment, and the modules of functions that the script calls."""
+    """A rule: its script, the name of its environment, and the functions that the script calls by name."""
 
     script: Path
     environment: str
-    modules: set[str]
+    functions: set[str]
 
 
 def rules() -> dict[str, Rule]:
@@ -84,8 +83,8 @@ def rules() -> dict[str, Rule]:
             named = re.findall(r'(?:function=|lambda wildcards: )([A-Z]+)\[(?:"(\w+)")?', block)
             # A wildcard stands for all names that no other rule has for itself.
             own = set(re.findall(r'function=[A-Z]+\["(\w+)"', text))
-            modules = {
-                module_of(function)
+            functions = {
+                full_name(function)
                 for table, single in named
                 if table in CALLED
                 for key, function in CALLED[table].items()
@@ -96,7 +95,7 @@ def rules() -> dict[str, Rule]:
                 found[name] = Rule(
                     ROOT / "workflow/scripts" / script[1] if script else inherited.script,
                     environment[1] if environment else inherited.environment,
-                    modules or (inherited.modules if inherited else set()),
+                    functions or (inherited.functions if inherited else set()),
                 )
     return found
 
@@ -116,14 +115,28 @@ def packages(environment: str) -> set[str]:
 
 @cache
 def imported(path: Path) -> set[str]:
-    """Top-level names of the packages from elsewhere that a file imports, at its top or late."""
+    """Names that a file imports, at its top or late."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names - set(sys.stdlib_module_names) - OURS - OPTIONAL
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def packages_of(*files: Path) -> set[str]:
+    """The packages from elsewhere that files need."""
+    names = {name.split(".")[0] for path in files for name in imported(path)}
+    names -= {*sys.stdlib_module_names, *OURS, *OPTIONAL}
+    return {DISTRIBUTIONS.get(name, name).replace("_", "-") for name in names}
+
+
+def file_of(name: str) -> Path | None:
+    """The file of ours that holds a name such as `package.module.function`."""
+    module = SOURCES.joinpath(*name.split("."))
+    files = (module.with_suffix(".py"), module / "__init__.py", module.parent.with_suffix(".py"))
+    return next((file for file in files if file.is_file()), None)
 
 
 def test_there_are_rules() -> None:
@@ -131,24 +144,29 @@ def test_there_are_rules() -> None:
 
 
 @cache
-def needed(script: Path, *modules: str) -> set[str]:
+def needed(script: Path, *functions: str) -> set[str]:
     """Packages that a script imports, itself and by the modules that it imports or calls."""
-    paths = {script, *modules_of("paraphrastic_pipeline.workflow.step", *modules, script=script)}
-    return {DISTRIBUTIONS.get(name, name).replace("_", "-") for path in paths for name in imported(path)}
+    waiting = [script, *map(file_of, ("paraphrastic_pipeline.workflow.step", *functions))]
+    files: set[Path] = set()
+    while waiting:
+        if (path := waiting.pop()) and path not in files:
+            files.add(path)
+            waiting += map(file_of, imported(path))
+    return packages_of(*files)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_an_environment_has_what_its_rule_imports(rule: str) -> None:
-    script, environment, modules = RULES[rule]
+    script, environment, functions = RULES[rule]
     # Code that opens any model imports these late; in this environment, no rule opens a Transformer.
     late = OTHER_SYSTEMS if environment == "train" else set()
-    assert not needed(script, *sorted(modules)) - packages(environment) - late
+    assert not needed(script, *sorted(functions)) - packages(environment) - late
 
 
 def test_the_pipeline_is_installed_with_what_its_rules_import() -> None:
     installed = {Requirement(line).name for line in CORE + EXTRAS["pipeline"]}
-    for script, _, modules in RULES.values():
-        assert not needed(script, *sorted(modules)) - installed - OTHER_SYSTEMS, script.name
+    for script, _, functions in RULES.values():
+        assert not needed(script, *sorted(functions)) - installed - OTHER_SYSTEMS, script.name
 
 
 def pinned(name: str) -> dict[str, str]:
@@ -198,9 +216,7 @@ def test_tests_and_benchmarks_name_what_they_import() -> None:
         canonicalize_name(Requirement(line).name) for lines in [CORE, *EXTRAS.values()] for line in lines
     }
     for path in paths:
-        assert (
-            not {DISTRIBUTIONS.get(name, name).replace("_", "-") for name in imported(path) - own} - named
-        ), path
+        assert not packages_of(path) - {name.replace("_", "-") for name in own} - named, path
 
 
 def used_actions(node: object) -> Iterator[str]:

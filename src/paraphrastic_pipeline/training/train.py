@@ -278,7 +278,7 @@ def _identity(
     """
     others = {
         "architecture": inputs.architecture.to_json(),
-        "code": code_version(__name__),
+        "code": code_version(f"{__name__}.{train_model.__name__}"),
         **pairs.digests,
         **digests,
         # The number of threads decides the order of sums.

@@ -4,7 +4,7 @@ Such a rule has the name of what it makes as a wildcard, as in `results/tables/{
 here and, for tasks, `evaluation.tasks.TASKS` give the function that makes it as `module:function`. Its
 arguments are the rule's named inputs and outputs and its parameter `settings`.
 
-A step imports only the module of its function, and only that module and what it imports count as its code.
+A step imports only the module of its function, and only the function and what it calls count as its code.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,14 +45,15 @@ TESTSETS = {
 }
 
 
-def module_of(function: str) -> str:
-    """Return the full name of the module of a function that is written as `module:function`."""
-    return f"paraphrastic_pipeline.{function.partition(':')[0]}"
+def full_name(function: str) -> str:
+    """Return the full name of a function that is written as `module:function`."""
+    return f"paraphrastic_pipeline.{function.replace(':', '.')}"
 
 
 def function_of(function: str) -> Any:
     """Import a function that is written as `module:function`."""
-    return getattr(import_module(module_of(function)), function.partition(":")[2])
+    module, _, name = full_name(function).rpartition(".")
+    return getattr(import_module(module), name)
 
 
 def paths(files: Mapping[str, str | Iterable[str]]) -> dict[str, Any]:
