@@ -9,13 +9,11 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Float32
 from paraphrastic.model.encoder import cosines
 from paraphrastic.model.system import System
-from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 
 _log = logging.getLogger(__name__)
 
-SIMILARITY_SCHEMA = pa.schema(
-    [("source", pa.string()), ("target", pa.string()), ("line", pa.int64()), ("similarity", pa.float32())]
-)
+SIMILARITY_SCHEMA = pa.schema([*PAIR_SCHEMA, ("similarity", pa.float32())])
 # Pairs embedded together: at 1,024 dimensions, the distinct vectors and their copies by row take 130 MB.
 EMBEDDED_PAIRS = 8192
 

@@ -165,15 +165,13 @@ def _candidates(
         )
         SELECT source, target, {corpus}, line FROM chosen
         WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
-        ORDER BY {random_number(seed, f"hold out {corpus}", "line")}, line,
-                 {random_number(seed, "hold out of a line")}, place
+        QUALIFY 1 = row_number() OVER (
+            PARTITION BY line ORDER BY {random_number(seed, "hold out of a line")}, place
+        )
+        ORDER BY {random_number(seed, f"hold out {corpus}", "line")}, line
         """  # noqa: S608
     ).fetchall()
-    lines: set[int] = set()
-    for source, target, number, line in found:
-        if line not in lines:
-            lines.add(line)
-            yield _Candidate(source, target, number, line)
+    return map(_Candidate._make, found)
 
 
 def _suitable(candidates: Iterator[_Candidate], seen: set[str]) -> Iterator[_Candidate]:

@@ -140,15 +140,11 @@ def levenshtein_ratio(one: str, other: str) -> float:
     This is what the library Levenshtein calls the ratio, which the code of the paper computes.
     """
     total = len(one) + len(other)
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    one, other = one[start:], other[start:]
-    end = 0
-    while end < min(len(one), len(other)) and one[-1 - end] == other[-1 - end]:
-        end += 1
-    one, other = one[: len(one) - end], other[: len(other) - end]
-    # The rest of a pair that is worth looking at is short.
+    # The rest of a pair that is worth looking at is short, without what both begin and end with.
+    for _ in range(2):
+        places = enumerate(zip(one, other, strict=False))
+        start = next((place for place, (a, b) in places if a != b), min(len(one), len(other)))
+        one, other = one[start:][::-1], other[start:][::-1]
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
         diagonal, row[0] = row[0], i

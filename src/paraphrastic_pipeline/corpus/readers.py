@@ -189,34 +189,6 @@ def _lines_of_member(
     return PairRows(parse_rows(lines, parse, label, source.unreadable), scores)
 
 
-def _paranmt(source: _Source) -> PairRows:
-    return _lines_of_member(source, (3,), "expected reference, paraphrase and score", ("paraphrase_score",))
-
-
-def _manythings(source: _Source) -> PairRows:
-    return _lines_of_member(source, (2, 3), "expected text, translation and attribution")
-
-
-def _tsv(source: _Source) -> PairRows:
-    return tsv_rows(source.stream(), source.label, source.columns, source.unreadable)
-
-
-def _csv(source: _Source) -> PairRows:
-    return csv_pairs(source.stream(), source.label, source.sides, source.columns, source.unreadable)
-
-
-def _jsonl(source: _Source) -> PairRows:
-    return jsonl_rows(source.stream(), source.label, source.sides, source.columns, source.unreadable)
-
-
-def _parquet(source: _Source) -> PairRows:
-    return parquet_rows(Path(source.files[0].path), source.sides, source.columns, source.unreadable)
-
-
-def _tmx(source: _Source) -> PairRows:
-    return PairRows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
-
-
 def _groups(source: _Source) -> PairRows:
     """Draw pairs from groups; files with the same layout are read together, as they may share keys."""
     if (drawing := source.drawing) is None:
@@ -266,11 +238,21 @@ _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "captions": lambda source: PairRows(_captions(source.aligned())),
     "text": lambda source: PairRows((line, line, number) for number, (line,) in source.aligned()),
     "groups": _groups,
-    "paranmt": _paranmt,
-    "manythings": _manythings,
-    "tsv": _tsv,
-    "csv": _csv,
-    "jsonl": _jsonl,
-    "parquet": _parquet,
-    "tmx": _tmx,
+    "paranmt": lambda source: _lines_of_member(
+        source, (3,), "expected reference, paraphrase and score", ("paraphrase_score",)
+    ),
+    "manythings": lambda source: _lines_of_member(
+        source, (2, 3), "expected text, translation and attribution"
+    ),
+    "tsv": lambda source: tsv_rows(source.stream(), source.label, source.columns, source.unreadable),
+    "csv": lambda source: csv_pairs(
+        source.stream(), source.label, source.sides, source.columns, source.unreadable
+    ),
+    "jsonl": lambda source: jsonl_rows(
+        source.stream(), source.label, source.sides, source.columns, source.unreadable
+    ),
+    "parquet": lambda source: parquet_rows(
+        Path(source.label), source.sides, source.columns, source.unreadable
+    ),
+    "tmx": lambda source: PairRows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable)),
 }

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import md5
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, open_parquet
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters, selection_key
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, filter_loss, warn
-from paraphrastic_pipeline.corpus.raw_lines import RAW, raw_digests
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
@@ -25,9 +25,9 @@ _SAMPLE_COLUMNS = (
     "target_language", "target_confidence", "target_probability", "trigram_overlap", "changed_words",
     "paraphrase_score", "source", "target",
 )  # fmt: skip
-
-
 _PROBABILITIES = ("source_probability", "target_probability")
+# Digests of pairs as the corpus has them: they tell copies of a line from pairs that become equal later.
+_RAW = pa.field("raw", pa.binary(16))
 
 
 def select_pairs(
@@ -68,7 +68,7 @@ def select_pairs(
     """
     tally = _Tally(build_filters(settings, languages), seed)
     with open_parquet(scored[0]) as first:
-        kept_fields = [first.schema_arrow.field(name) for name in keep] + ([RAW] if raw else [])
+        kept_fields = [first.schema_arrow.field(name) for name in keep] + ([_RAW] if raw else [])
     blocks = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
     with write_blocks(files.pairs, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
         for block in blocks:
@@ -78,7 +78,7 @@ def select_pairs(
                 for name, language in zip(("source", "target"), languages, strict=True)
             )
             texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
-            columns = [*texts, *rows.columns[2:], *([raw_digests(rows)] if raw else [])]
+            columns = [*texts, *rows.columns[2:], *([_raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         result = tally.counts()
         if unreadable := sum(noted(path, UNREADABLE) for path in scored):
@@ -163,6 +163,12 @@ def _language_hint(languages: tuple[str, str], unknown: Sequence[bool]) -> str:
             )
     labels = " and ".join(dict.fromkeys("+".join(labels_of(code) or (code,)) for code in languages))
     return f"no text has enough of the labels {labels}; set {key} to null to keep text in other languages"
+
+
+def _raw_digests(pairs: pa.RecordBatch) -> pa.Array:
+    """The MD5 of each pair's text, whose sides a tab separates, as in `paste`."""
+    lines = map("\t".join, zip(pairs["source"].to_pylist(), pairs["target"].to_pylist(), strict=True))
+    return pa.array([md5(line.encode(), usedforsecurity=False).digest() for line in lines], _RAW.type)
 
 
 def _blocks(scored: Sequence[str | Path]) -> Iterator[pa.RecordBatch]:

@@ -76,18 +76,17 @@ def gather_translations(
                 in_language = identified.probabilities >= np.float32(rule["min_probability"])
                 if rule["rule"] == "best":
                     in_language &= np.isin(identified.codes, labels)
-            fates = [
-                _fate(ended, score, text, is_right)
-                for ended, score, text, is_right in zip(
-                    block["ended"].to_pylist(), block["translation_score"].to_pylist(), texts, in_language,
-                    strict=True,
-                )
-            ]  # fmt: skip
+            too_long = block["translation_score"].is_null().to_numpy(zero_copy_only=False)
+            ended = block["ended"].to_numpy(zero_copy_only=False)
+            has_words = [any(map(str.isalnum, text)) for text in texts]
+            # The first of these that is false is the reason.
+            accepted = np.stack([~too_long, ended, has_words, in_language, np.zeros(len(texts), bool)])
+            fates = accepted.argmin(axis=0)
             lines = pa.array(np.arange(samples.read, samples.read + len(texts)) + 1)
-            samples.add(block, np.array(fates))
-            kept = np.array(fates) == len(REASONS)
+            samples.add(block, fates)
+            kept = pa.array(fates == len(REASONS))
             columns = [block["source"], block["target"], lines, block["translation_score"]]
-            writer.write(pa.RecordBatch.from_arrays(columns, schema=GATHERED_SCHEMA).filter(pa.array(kept)))
+            writer.write(pa.RecordBatch.from_arrays(columns, schema=GATHERED_SCHEMA).filter(kept))
         result = {"read": samples.read, **samples.counts}
         result["pairs"] = result.pop("kept")
         if not result["pairs"]:
@@ -99,10 +98,3 @@ def gather_translations(
     rows = [[reason, *(row[name] for name in _SHOWN)] for reason, row in samples.rows("line")]
     files.describe(result, ("kind", *_SHOWN), rows)
     return result
-
-
-def _fate(ended: bool, score: float | None, text: str, in_language: bool) -> int:
-    """The place of a translation's fate: the first of the `REASONS` that holds, or their number."""
-    holds = (score is None, not ended, not any(map(str.isalnum, text)), not in_language)
-    fates = zip([*REASONS, "kept"], [*holds, True], strict=True)
-    return next(place for place, (_, is_so) in enumerate(fates) if is_so)

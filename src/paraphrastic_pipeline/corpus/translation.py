@@ -17,20 +17,12 @@ from paraphrastic.base.devices import Device, Precision, choose_device, choose_p
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.model.hub import load_from_hub, not_installed
-from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.translation_limits import MORE_TOKENS, MOST_SCORES, TIMES_TOKENS
 
 log = logging.getLogger(__name__)
 
-TRANSLATED_SCHEMA = pa.schema(
-    [
-        ("source", pa.string()),
-        ("target", pa.string()),
-        ("line", pa.int64()),
-        ("translation_score", pa.float64()),
-        ("ended", pa.bool_()),
-    ]
-)
+TRANSLATED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64()), ("ended", pa.bool_())])
 # Pairs whose translations are written together, so that a run that was killed loses no more than these.
 BLOCK_PAIRS = 2048
 _IDENTITY = "identity.json"
@@ -95,16 +87,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     place = settings.model
     device = choose_device(settings.device, key="translator.device")
     precision = choose_precision(settings.precision, device)
-    tokenizer: Any = load_from_hub(
-        place,
-        "transformers",
-        lambda place, offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
-    )
-    config: Any = load_from_hub(
-        place,
-        "transformers",
-        lambda place, offline: AutoConfig.from_pretrained(place, local_files_only=offline),
-    )
+    tokenizer, config = _pretrained(AutoTokenizer, place), _pretrained(AutoConfig, place)
     positions = int(getattr(config, "max_position_embeddings", None) or sys.maxsize)
     if settings.max_tokens > positions:
         asked = f"translator.max_tokens: {settings.max_tokens} tokens are asked for"
@@ -137,6 +120,15 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     return translate
 
 
+def _pretrained(kind: Any, place: str, **options: Any) -> Any:
+    """Load something of transformers from a folder or the Hub; `kind` is its class there."""
+    return load_from_hub(
+        place,
+        "transformers",
+        lambda place, offline: kind.from_pretrained(place, local_files_only=offline, **options),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     """What both backends need.
@@ -163,14 +155,7 @@ def _with_transformers(
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
-    place = settings.model
-    model: Any = load_from_hub(
-        place,
-        "transformers",
-        lambda place, offline: AutoModelForSeq2SeqLM.from_pretrained(
-            place, local_files_only=offline, dtype=getattr(torch, loaded.precision)
-        ),
-    )
+    model = _pretrained(AutoModelForSeq2SeqLM, settings.model, dtype=getattr(torch, loaded.precision))
     tokenizer, first, device = loaded.tokenizer, loaded.first, loaded.device
     model.to(device).eval()
     forced = {} if first is None else {"forced_bos_token_id": tokenizer.convert_tokens_to_ids(first)}
@@ -337,15 +322,11 @@ def translate_corpus(
         distinct = block["source"].dictionary_encode()
         translations = translate(distinct.dictionary.to_pylist())
         texts, scores, ended = zip(*(translations[row] for row in distinct.indices.to_pylist()), strict=True)
-        columns = [
-            block["target"],
-            pa.array(texts, pa.string()),
-            block["line"],
-            pa.array(scores, pa.float64()),
-            pa.array(ended, pa.bool_()),
-        ]
+        columns = dict(
+            zip(TRANSLATED_SCHEMA.names, (block["target"], texts, block["line"], scores, ended), strict=True)
+        )
         with write_blocks(part, TRANSLATED_SCHEMA) as writer:
-            writer.write(pa.RecordBatch.from_arrays(columns, schema=TRANSLATED_SCHEMA))
+            writer.write(pa.RecordBatch.from_pydict(columns, schema=TRANSLATED_SCHEMA))
         log.info("%s: %s pairs translated", output, f"{number * BLOCK_PAIRS + block.num_rows:,}")
     with write_blocks(output, TRANSLATED_SCHEMA) as writer:
         for part in done:
@@ -356,11 +337,8 @@ def translate_corpus(
 
 def _digest(settings: TranslatorSettings) -> str:
     place = Path(settings.model)
-    files = (
-        {path.name: sha256(path) for path in sorted(place.glob("*")) if path.is_file()}
-        if place.is_dir()
-        else {}
-    )
+    # There are no files if the model is one of the Hub.
+    files = {path.name: sha256(path) for path in sorted(place.glob("*")) if path.is_file()}
     # Neither the size of batches nor the device is a reason to begin anew.
     counted = {
         name: value for name, value in asdict(settings).items() if name not in ("batch_tokens", "device")

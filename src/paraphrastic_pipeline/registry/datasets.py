@@ -94,17 +94,8 @@ CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mine
 # The folder of all downloads, with one folder per data set.
 DOWNLOADS = "resources/downloads"
 COLUMNS = (
-    "name",
-    "version",
-    "kind",
-    "languages",
-    "file",
-    "addresses",
-    "sha256",
-    "size",
-    "members",
-    "licence",
-)
+    "name", "version", "kind", "languages", "file", "addresses", "sha256", "size", "members", "licence",
+)  # fmt: skip
 
 # The pattern that a cell must match unless it is empty, and the message if it does not.
 _CELLS = {

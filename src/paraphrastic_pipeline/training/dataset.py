@@ -98,32 +98,24 @@ def encode_dataset(
     """
     with new_hdf5(output) as file:
         tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
-        groups = GroupWriter(file) if grouped else None
-        columns = [*SIDES, *(groups.columns if groups else ())]
+        if grouped:
+            create_side(file, GROUPS)
+        columns = [*SIDES, GROUPS] if grouped else [*SIDES]
         for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
             sentences = [batch[side].to_pylist() for side in SIDES]
             for tokenizer in tokenizers:
                 tokenizer.append(sentences)
-            if groups:
-                groups.append(batch)
+            if grouped:
+                append_groups(file, batch)
         for tokenizer in tokenizers:
             tokenizer.finish(pairs)
 
 
-class GroupWriter:
-    """Writes the groups of each pair."""
-
-    columns = (GROUPS,)
-
-    def __init__(self, file: h5py.File) -> None:
-        create_side(file, GROUPS)
-        self._groups = file[GROUPS]
-
-    def append(self, batch: pa.RecordBatch) -> None:
-        """Append the groups of these pairs."""
-        groups = batch[GROUPS]
-        offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
-        append_sentences(self._groups, Sentences(groups.flatten().to_numpy(), offsets))
+def append_groups(file: h5py.File, batch: pa.RecordBatch) -> None:
+    """Append the groups of these pairs."""
+    groups = batch[GROUPS]
+    offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
+    append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
 
 
 class _UnitTokenizer:

@@ -18,8 +18,9 @@ from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
 from paraphrastic_pipeline.training.dataset import (
+    GROUPS,
     SIDES,
-    GroupWriter,
+    append_groups,
     append_sentences,
     create_side,
     write_pieces,
@@ -58,16 +59,18 @@ def tokenize_pairs(
     """
     tokenizer = load_tokenizer(transformer, lowercase=lowercase)
     with new_hdf5(output) as file:
-        unit, groups = file.create_group(TOKENS), GroupWriter(file) if grouped else None
-        columns = [*SIDES, *(groups.columns if groups else ())]
+        unit = file.create_group(TOKENS)
         for side in SIDES:
             create_side(unit, side)
+        if grouped:
+            create_side(file, GROUPS)
+        columns = [*SIDES, GROUPS] if grouped else [*SIDES]
         for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
             for side in SIDES:
                 tokens = cut_into_tokens(tokenizer, batch[side].to_pylist())
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
-            if groups:
-                groups.append(batch)
+            if grouped:
+                append_groups(file, batch)
         rows = np.arange(len(tokenizer), dtype=np.int32)
         write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
 
