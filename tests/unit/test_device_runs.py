@@ -7,27 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from device_engines import (
-    fused,
-    on_device,
-    random_megabatches,
-    step_through,
-    train_on,
-)
+from device_engines import fused, on_device, random_megabatches, step_through, train_on
 from small_corpus import sentence_pairs, write_training_data
-from test_negative_mining import corners, plain_search, unit_vectors
+from test_negative_mining import corners, mined, plain_search, unit_vectors
 from training_runs import SETTINGS, history, train_model
 
 from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.training import negative_mining, train
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.selection import first_free
 from paraphrastic_pipeline.training.fingerprints import fingerprints, sentence_fingerprints
-from paraphrastic_pipeline.training.negative_mining import hardest_negatives, hardest_on_device
+from paraphrastic_pipeline.training.negative_mining import hardest_on_device
 from paraphrastic_pipeline.training.sentences import Sentences
 
 
@@ -62,7 +55,7 @@ def test_of_equals_the_processors_negative_is_chosen(
     # A block of rows may have equals only on the own side, and later blocks have some on the other side.
     vectors = corners(400)
     options = {"either_side": either_side, "exclude_duplicates": False}
-    expected = hardest_negatives(vectors, np.arange(400), Workers(2), **options, precision="bfloat16")
+    expected = mined(vectors, threads=2, **options, precision="bfloat16")
     ids = torch.arange(400, device=device)
     for block_rows in (37, 4096):
         monkeypatch.setattr(negative_mining, "DEVICE_ROWS", block_rows)
@@ -86,10 +79,7 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
         assert sentence_fingerprints(*moved).tolist() == fingerprints(sentences).tolist()
         vectors = theirs.embed(sentences)
         np.testing.assert_allclose(ours.embed(sentences).cpu(), vectors, atol=1e-5)
-        expected = hardest_negatives(
-            vectors, fingerprints(sentences), Workers(1),
-            either_side=False, exclude_duplicates=True, precision="float32",
-        )  # fmt: skip
+        expected = mined(vectors, fingerprints(sentences).tolist(), exclude_duplicates=True)
         found = ours.negatives(*moved).tolist()
         # Sentences with the same words have the same vectors up to rounding, so any of them may be found.
         same = (vectors * vectors[expected]).sum(1), (vectors * vectors[found]).sum(1)
@@ -100,19 +90,19 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
         step_through(theirs, megabatch)
 
 
+def engine_of_the_gpu(encoder, settings, workers, *, device, anchors, steps) -> DeviceEngine:
+    """Make the GPU's engine, whatever the device, as `train.build_engine` does."""
+    table = encoder.get_parameter("parts.0.table").detach()
+    return DeviceEngine(table, settings, device, steps=steps)
+
+
 def test_a_run_ends_as_the_fused_engines_and_goes_on_bit_for_bit(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: torch.device
 ) -> None:
     settings = replace(SETTINGS, learning_rate=0.003)
     expected = train_model(data, tmp_path / "fused", settings)
     if device.type == "cpu":
-        # This runs the code of the GPU's engine on the processor.
-        monkeypatch.setattr(
-            train, "build_engine",
-            lambda encoder, settings, workers, *, device, anchors, steps: DeviceEngine(
-                encoder.get_parameter("parts.0.table").detach(), settings, device, steps=steps
-            ),
-        )  # fmt: skip
+        monkeypatch.setattr(train, "build_engine", engine_of_the_gpu)
     else:
         settings = replace(settings, device="cuda")
     whole = train_model(data, tmp_path / "whole", settings)
@@ -138,12 +128,7 @@ def test_a_rate_that_is_too_high_ends_with_the_mini_batch(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The losses of a mega-batch arrive together, but the error still names the mini-batch."""
-    monkeypatch.setattr(
-        train, "build_engine",
-        lambda encoder, settings, workers, *, device, anchors, steps: DeviceEngine(
-            encoder.get_parameter("parts.0.table").detach(), settings, device, steps=steps
-        ),
-    )  # fmt: skip
+    monkeypatch.setattr(train, "build_engine", engine_of_the_gpu)
     plain = DeviceEngine.train
 
     def spoilt(engine: DeviceEngine, sentences: Sentences) -> tuple[list[float], int]:

@@ -1,15 +1,17 @@
 """Test how hard negatives are found, against a plain search."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Int64
 from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training import negative_mining, negative_search
@@ -33,6 +35,26 @@ def corners(n: int, dim: int = 6) -> Tensor:
     signs = torch.randint(2, (n, dim), generator=torch.Generator().manual_seed(0))
     # A length of 1 would take the root of `dim`, and no precision has all its digits.
     return 2.0 * signs - 1
+
+
+def mined(vectors: Tensor, ids: Sequence[int] | None = None, *, threads: int = 1, **changes: Any) -> Int64:
+    """The negatives by exact similarities on the other side, unless changed; without `ids`, all differ."""
+    options = {"either_side": False, "exclude_duplicates": False, "precision": "float32", **changes}
+    with closing(Workers(threads)) as workers:
+        return hardest_negatives(vectors, np.array(ids or range(len(vectors))), workers, **options)
+
+
+def ragged(groups: list[set[int]]) -> Sentences:
+    """The groups of each pair, as training reads them."""
+    numbers = np.array([number for own in groups for number in sorted(own)], np.int32)
+    return Sentences(numbers, np.cumsum([0, *map(len, groups)]))
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", 7)
+    monkeypatch.setattr(negative_search, "BLOCK_COLUMNS", 17)
+    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
 
 
 def plain_search(
@@ -89,8 +111,7 @@ def test_negatives_are_those_of_a_plain_search(
         monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", rows)
         monkeypatch.setattr(negative_mining, "DEVICE_ROWS", rows)
         for threads in (1, 3):
-            with closing(Workers(threads)) as workers:
-                found = hardest_negatives(vectors, np.array(ids), workers, **options, precision=precision)
+            found = mined(vectors, ids, threads=threads, **options, precision=precision)
             assert found.tolist() == expected
         found = hardest_on_device(vectors, torch.tensor(ids), **options, precision=precision)
         assert found.tolist() == expected
@@ -98,28 +119,18 @@ def test_negatives_are_those_of_a_plain_search(
 
 @pytest.mark.parametrize("either_side", [False, True])
 @pytest.mark.parametrize("exclude_duplicates", [False, True])
-def test_no_sentence_of_a_group_is_a_negative_within_it(
-    monkeypatch: pytest.MonkeyPatch, either_side: bool, exclude_duplicates: bool
-) -> None:
-    monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", 7)
-    monkeypatch.setattr(negative_search, "BLOCK_COLUMNS", 17)
-    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
+@pytest.mark.usefixtures("small_blocks")
+def test_no_sentence_of_a_group_is_a_negative_within_it(either_side: bool, exclude_duplicates: bool) -> None:
     n = 40
     vectors, ids = unit_vectors(2 * n), [*range(2 * n - 2), 0, 1]
     # Most pairs are in one group, some in two, and two pairs are in none that another one is in.
     groups = [{5} if i % 7 == 0 else {100 + i // 2} for i in range(n)]
     groups[3] = {5, 110}
     groups[12], groups[20] = {300, 301}, {302}
-    ragged = Sentences(
-        np.array([number for own in groups for number in sorted(own)], np.int32),
-        np.cumsum([0, *map(len, groups)]),
-    )
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
-    with closing(Workers(2)) as workers:
-        found = hardest_negatives(
-            vectors, np.array(ids), workers, precision="float32", groups=ragged, **options
-        )
-    on_device = hardest_on_device(vectors, torch.tensor(ids), precision="float32", groups=ragged, **options)
+    given = {"precision": "float32", "groups": ragged(groups), **options}
+    found = mined(vectors, ids, threads=2, **given)
+    on_device = hardest_on_device(vectors, torch.tensor(ids), **given)
     expected = plain_search(vectors, ids, groups=groups, **options)
     assert found.tolist() == on_device.tolist() == expected
     assert (expected != plain_search(vectors, ids, **options)) == exclude_duplicates
@@ -128,20 +139,16 @@ def test_no_sentence_of_a_group_is_a_negative_within_it(
 @pytest.mark.parametrize("either_side", [False, True])
 @pytest.mark.parametrize("share", [0.5, 0.95])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
+@pytest.mark.usefixtures("small_blocks")
 def test_negatives_above_a_share_of_the_pairs_own_similarity_are_barred(
-    monkeypatch: pytest.MonkeyPatch, either_side: bool, share: float, precision: MiningPrecision
+    either_side: bool, share: float, precision: MiningPrecision
 ) -> None:
-    monkeypatch.setattr(negative_search, "SIMILARITY_ROWS", 7)
-    monkeypatch.setattr(negative_search, "BLOCK_COLUMNS", 17)
-    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
     n = 40
     sources = unit_vectors(n)
     targets = torch.nn.functional.normalize(sources + 0.5 * unit_vectors(n, seed=1))
     vectors = torch.cat([sources, targets])
     options = {"either_side": either_side, "exclude_duplicates": False, "max_share": share}
-    found = [
-        hardest_negatives(vectors, np.arange(2 * n), Workers(2), precision=precision, **options).tolist()
-    ]
+    found = [mined(vectors, threads=2, precision=precision, **options).tolist()]
     if precision != "int8":
         found += [hardest_on_device(vectors, torch.arange(2 * n), precision=precision, **options).tolist()]
     similarity = (vectors @ vectors.T).numpy()
@@ -161,35 +168,15 @@ def test_negatives_above_a_share_of_the_pairs_own_similarity_are_barred(
 
 def test_a_copy_of_the_pair_is_a_negative_only_where_that_is_asked_for() -> None:
     vectors = torch.nn.functional.normalize(torch.eye(4)[[0, 0, 1, 0, 0, 1]] + 0.01 * unit_vectors(6, 4))
-    ids = np.array([1, 1, 2, 3, 3, 4])
-    barred = hardest_negatives(
-        vectors, ids, Workers(1), either_side=False, exclude_duplicates=True, precision="float32"
-    )
-    allowed = hardest_negatives(
-        vectors, ids, Workers(1), either_side=False, exclude_duplicates=False, precision="float32"
-    )
-    assert barred[0] == 5
-    assert allowed[0] == 4
+    ids = [1, 1, 2, 3, 3, 4]
+    assert mined(vectors, ids, exclude_duplicates=True)[0] == 5
+    assert mined(vectors, ids)[0] == 4
 
 
 def test_there_may_be_no_negative() -> None:
-    one_pair = hardest_negatives(
-        unit_vectors(2),
-        np.array([1, 2]),
-        Workers(1),
-        either_side=True,
-        exclude_duplicates=True,
-        precision="float32",
-    )
+    one_pair = mined(unit_vectors(2), either_side=True, exclude_duplicates=True)
     assert one_pair.tolist() == [NO_NEGATIVE] * 2
-    copies = hardest_negatives(
-        unit_vectors(6),
-        np.array([1, 1, 1, 2, 2, 2]),
-        Workers(1),
-        either_side=False,
-        exclude_duplicates=True,
-        precision="float32",
-    )
+    copies = mined(unit_vectors(6), [1, 1, 1, 2, 2, 2], exclude_duplicates=True)
     assert copies.tolist() == [NO_NEGATIVE] * 6
 
 
@@ -201,10 +188,8 @@ def test_few_digits_choose_nearly_always_the_same_and_never_much_worse(precision
     source += 0.7 * unit_vectors(100, 64, seed=1)[torch.arange(n) % 100]
     target = source + 0.3 * unit_vectors(n, 64, seed=2)
     vectors = torch.nn.functional.normalize(torch.cat([source, target]))
-    ids, workers = np.arange(2 * n), Workers(2)
     exact, rounded = (
-        hardest_negatives(vectors, ids, workers, either_side=False, exclude_duplicates=True, precision=each)
-        for each in ("float32", precision)
+        mined(vectors, threads=2, exclude_duplicates=True, precision=each) for each in ("float32", precision)
     )
     assert (exact == rounded).mean() > 0.85
     best, chosen = ((vectors * vectors[torch.from_numpy(found)]).sum(1) for found in (exact, rounded))
@@ -233,9 +218,8 @@ def test_the_number_of_threads_does_not_change_the_choice_among_equals(
 ) -> None:
     # A block has 25 rows, so that equals are in one block and in several.
     vectors = unit_vectors(10, 16)[torch.arange(2 * 200) % 10]
-    ids = np.arange(400)
-    options = {"either_side": either_side, "exclude_duplicates": False, "precision": precision}
-    found = [hardest_negatives(vectors, ids, Workers(threads), **options).tolist() for threads in (1, 2, 7)]
+    options = {"either_side": either_side, "precision": precision}
+    found = [mined(vectors, threads=threads, **options).tolist() for threads in (1, 2, 7)]
     assert found[0] == found[1] == found[2]
     # The first equal sentence on the other side is chosen, except for the sentence's own translation.
     assert found[0][:200] == [*range(210, 220), *[*range(200, 210)] * 19]
@@ -245,10 +229,7 @@ def test_the_number_of_threads_does_not_change_the_choice_among_equals(
 def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
     vectors = unit_vectors(20)
     vectors[13] = torch.nan
-    found = hardest_negatives(
-        vectors, np.arange(20), Workers(1), either_side=False, exclude_duplicates=False, precision="float32"
-    )
-    assert found[13] == NO_NEGATIVE
+    assert mined(vectors)[13] == NO_NEGATIVE
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,15 @@
 """Test the search for negatives in two looks."""
 
 from collections.abc import Callable
-from contextlib import closing
 
 import numpy as np
 import pytest
 import torch
-from test_negative_mining import corners, plain_search, unit_vectors
+from test_negative_mining import corners, mined, plain_search, ragged, unit_vectors
 from torch import Tensor
 
-from paraphrastic.base.threads import Workers
 from paraphrastic_pipeline.training import two_looks
-from paraphrastic_pipeline.training.negative_mining import hardest_negatives
 from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
-from paraphrastic_pipeline.training.sentences import Sentences
 
 
 def near_a_subspace(n: int, dim: int, rank: int, rest: float) -> Tensor:
@@ -60,17 +56,10 @@ def test_if_the_first_look_sees_everything_the_negatives_are_those_of_a_plain_se
         # A rotation would round similarities that are exactly equal, some of them across the limit.
         monkeypatch.setattr(two_looks, "_leading", lambda vectors, workers: vectors)
     groups = [{i // 3} if i % 2 else set() for i in range(n)]
-    ragged = Sentences(
-        np.array([number for own in groups for number in own], np.int32),
-        np.cumsum([0, *map(len, groups)]),
-    )
     options = {
         "either_side": either_side, "exclude_duplicates": exclude_duplicates, "max_share": max_share
     }  # fmt: skip
-    with closing(Workers(3)) as workers:
-        found = hardest_negatives(
-            vectors, np.array(ids), workers, **options, precision="leading", groups=ragged
-        )
+    found = mined(vectors, ids, threads=3, **options, precision="leading", groups=ragged(groups))
     assert found.tolist() == plain_search(vectors, ids, **options, groups=groups)
 
 
@@ -81,11 +70,10 @@ def test_nearly_all_negatives_are_the_nearest_ones(
     monkeypatch.setattr(two_looks, "_FEWEST", 64)
     vectors = near_a_subspace(2300, 512, 80, 0.1)
     options = {"either_side": either_side, "exclude_duplicates": True}
-    ids = np.arange(len(vectors))
-    found = []
-    for threads, precision in ((2, "float32"), (1, "leading"), (3, "leading")):
-        with closing(Workers(threads)) as workers:
-            found.append(hardest_negatives(vectors, ids, workers, precision=precision, **options))
+    found = [
+        mined(vectors, threads=threads, precision=precision, **options)
+        for threads, precision in ((2, "float32"), (1, "leading"), (3, "leading"))
+    ]
     np.testing.assert_array_equal(found[1], found[2])
     exact, fast = ((vectors * vectors[negatives]).sum(1) for negatives in found[:2])
     assert 0.85 < (found[0] == found[1]).mean() < 1
@@ -97,31 +85,23 @@ def test_a_random_subspace_would_miss_most_of_them(monkeypatch: pytest.MonkeyPat
     vectors = near_a_subspace(2300, 512, 80, 0.1)
     monkeypatch.setattr(two_looks, "_ITERATIONS", 0)
     monkeypatch.setattr(two_looks, "_SAMPLE", len(vectors))
-    options = {"either_side": False, "exclude_duplicates": True}
-    ids = np.arange(len(vectors))
-    with closing(Workers(2)) as workers:
-        exact = hardest_negatives(vectors, ids, workers, precision="float32", **options)
-        monkeypatch.setattr(two_looks, "_leading", lambda vectors, _: vectors[:, :64])
-        found = hardest_negatives(vectors, ids, workers, precision="leading", **options)
+    exact = mined(vectors, threads=2, exclude_duplicates=True)
+    monkeypatch.setattr(two_looks, "_leading", lambda vectors, _: vectors[:, :64])
+    found = mined(vectors, threads=2, exclude_duplicates=True, precision="leading")
     assert (found == exact).mean() < 0.7
 
 
 @pytest.mark.usefixtures("small")
 def test_all_candidates_may_be_barred() -> None:
-    vectors = unit_vectors(6)
-    with closing(Workers(1)) as workers:
-        found = hardest_negatives(
-            vectors, np.array([1, 1, 1, 2, 3, 4]), workers,
-            either_side=True, exclude_duplicates=True, precision="leading",
-        )  # fmt: skip
+    options = {"either_side": True, "exclude_duplicates": True, "precision": "leading"}
+    found = mined(unit_vectors(6), [1, 1, 1, 2, 3, 4], **options)
     assert found.tolist() == [NO_NEGATIVE] * 6
 
 
 def test_few_vectors_few_dimensions_and_limits_are_compared_exactly() -> None:
     for n, dim, share in ((2000, 300, None), (3000, 200, None), (2100, 300, 0.9)):
-        options = {"either_side": False, "exclude_duplicates": False, "max_share": share}
-        vectors, ids = unit_vectors(2 * n, dim), np.arange(2 * n)
-        with closing(Workers(2)) as workers:
-            exact = hardest_negatives(vectors, ids, workers, precision="float32", **options)
-            found = hardest_negatives(vectors, ids, workers, precision="leading", **options)
+        vectors = unit_vectors(2 * n, dim)
+        exact, found = (
+            mined(vectors, threads=2, max_share=share, precision=each) for each in ("float32", "leading")
+        )
         np.testing.assert_array_equal(found, exact)
