@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from small_corpus import sentence_pairs, write_pairs
+from pair_files import write_pairs
+from small_corpus import sentence_pairs, trained_vocabulary
 from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.model.architecture import Architecture, Part
@@ -14,7 +15,6 @@ from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import RecurrentEmbeddings
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
 LSTM = Part(kind="lstm", unit="word")
@@ -65,19 +65,9 @@ class Data:
             )
             units: dict[str, list[Path]] = {}
             for name, (unit, sides) in definition.vocabularies.items():
-                path = folder / f"{name}.model"
-                train_vocabulary(
-                    self.pairs,
-                    path,
-                    VocabularySettings(
-                        unit=unit,
-                        sides=sides,
-                        size=60 if unit == "subword" else 500,
-                        character_coverage=1.0,
-                        max_sentences=1000,
-                        hard_limit=False,
-                        unknown="omit",
-                    ),
+                size = 60 if unit == "subword" else 500
+                path = trained_vocabulary(
+                    self.pairs, folder / f"{name}.model", unit=unit, sides=sides, size=size
                 )
                 units.setdefault(unit, []).append(path)
             encode_dataset(

@@ -2,10 +2,10 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
-import polars as pl
+from pair_files import write_pairs
 
-from paraphrastic.base.units import Unknown
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
@@ -41,29 +41,16 @@ def distinct_pairs(n: int) -> list[tuple[str, str]]:
 PAIRS = distinct_pairs(300)
 
 
-def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
-    source, target = zip(*pairs, strict=True)
-    pl.DataFrame({"source": source, "target": target}).write_parquet(path)
-    return path
+def trained_vocabulary(pairs: Path, output: Path, **changes: Any) -> Path:
+    """Train a vocabulary of 60 pieces, or with these changes of its settings."""
+    settings = {"size": 60, "character_coverage": 1.0, "max_sentences": 10_000, "hard_limit": False}
+    train_vocabulary(pairs, output, VocabularySettings(**{**settings, "unknown": "omit", **changes}))
+    return output
 
 
-def write_training_data(
-    folder: Path, pairs: list[tuple[str, str]], *, size: int = 60, unknown: Unknown = "omit",
-    character_coverage: float = 1.0,
-) -> tuple[Path, Path]:  # fmt: skip
+def write_training_data(folder: Path, pairs: list[tuple[str, str]], **vocabulary: Any) -> tuple[Path, Path]:
     """Write the data set and the sentencepiece model of `pairs`."""
     parquet = write_pairs(folder / "pairs.parquet", pairs)
-    model = folder / "sentencepiece.model"
-    train_vocabulary(
-        parquet,
-        model,
-        VocabularySettings(
-            size=size,
-            character_coverage=character_coverage,
-            max_sentences=10_000,
-            hard_limit=False,
-            unknown=unknown,
-        ),
-    )
+    model = trained_vocabulary(parquet, folder / "sentencepiece.model", **vocabulary)
     encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)
     return folder / "train.h5", model

@@ -7,9 +7,9 @@ import zipfile
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pair_files import write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
@@ -33,12 +33,7 @@ def sentences(tmp_path: Path, rows: list[tuple[str, str]]) -> Path:
 
 
 def selected(tmp_path: Path, pairs: list[tuple[str, str]]) -> Path:
-    source, target = zip(*pairs, strict=True)
-    table = pa.table(
-        {"source": source, "target": target, "line": pa.array(range(101, 101 + len(pairs)), pa.int64())}
-    )
-    pq.write_table(table, tmp_path / "selected.parquet")
-    return tmp_path / "selected.parquet"
+    return write_pairs(tmp_path / "selected.parquet", pairs, range(101, 101 + len(pairs)))
 
 
 def marked(tmp_path: Path, pairs: Path, near=NEAR, **changes):
@@ -287,20 +282,12 @@ def test_of_equal_sentences_the_first_is_found_and_the_source_counts(tmp_path: P
     ]
 
 
-def held_out(tmp_path: Path, pairs: list[tuple[str, str]]) -> Path:
-    """Write held-out pairs as `hold_out_pairs` does."""
-    source, target = zip(*pairs, strict=True)
-    pq.write_table(pa.table({"source": source, "target": target}), tmp_path / "held_out.parquet")
-    return tmp_path / "held_out.parquet"
-
-
 @pytest.mark.parametrize("near", [NEAR, None])
 def test_held_out_sentences_are_marked_near_and_exact_but_not_counted(tmp_path: Path, near) -> None:
     sentences(tmp_path, TEST)
     without = marked(tmp_path, selected(tmp_path, PAIRS), near)
-    held = held_out(
-        tmp_path, [("Seven six five four three two one.", "NO"), ("She was tired again.", "one two")]
-    )
+    held_out = [("Seven six five four three two one.", "NO"), ("She was tired again.", "one two")]
+    held = write_pairs(tmp_path / "held_out.parquet", held_out)
     pairs = [*PAIRS, ("x", "She was tired against?"), ("x", "She has time.")]
     result, rows, examples = marked(tmp_path, selected(tmp_path, pairs), near, held_out=held)
     found = {(row["row"], row["kind"]) for row in rows if row["testset"] == "held_out"}

@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pair_files import marked, write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
@@ -22,15 +23,13 @@ from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 def write(path, pairs, lines=None, raw=None):
     """Write selected pairs; `raw` is the text of each pair's line, by default the pair itself."""
-    texts = raw or ["\t".join(pair) for pair in pairs]
-    columns = {
-        "raw": pa.array([md5(text.encode()).digest() for text in texts], pa.binary(16)),
-        "source": pa.array([source for source, _ in pairs], pa.string()),
-        "target": pa.array([target for _, target in pairs], pa.string()),
-        "line": pa.array(lines or range(1, len(pairs) + 1), pa.int64()),
-    }
-    pq.write_table(pa.table(columns), path)
-    return path
+    digests = [md5(text.encode()).digest() for text in raw or map("\t".join, pairs)]
+    return write_pairs(path, pairs, lines, raw=pa.array(digests, pa.binary(16)))
+
+
+def held(tmp_path, source, target):
+    """Write a pair of the first line of the first corpus that is held out."""
+    return write_pairs(tmp_path / "held", [(source, target)], corpus=pa.array([0], pa.int16()))
 
 
 def merge(tmp_path, selected, output="merged.parquet", **changes):
@@ -174,16 +173,6 @@ def test_weights_repeat_pairs_in_other_places(tmp_path):
     assert [row for row in rows if row["corpus"] == 0] == plain
 
 
-def marked(tmp_path, name, rows):
-    """Write a table of contaminated rows: (row, test set, kind)."""
-    path = tmp_path / name
-    columns = [pa.array(column) for column in zip(*rows, strict=True)] if rows else [[], [], []]
-    types = [pa.int64(), pa.string(), pa.string()]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-    pq.write_table(pa.table(arrays, names=["row", "testset", "kind"]), path)
-    return path
-
-
 @pytest.mark.parametrize(
     ("drop", "expected", "contaminated"),
     [
@@ -196,7 +185,7 @@ def test_contaminated_pairs_are_left_out(tmp_path, two, drop, expected, contamin
     # Both copies of a pair are marked. A pair that stands in two test sets is dropped once.
     one = [(0, "sts", "exact"), (0, "tatoeba", "near"), (2, "sts", "exact"), (3, "sts", "near")]
     other = [(2, "sts", "exact"), (3, "sts", "exact"), (4, "sts", "exact")]
-    marks = [marked(tmp_path, "m'1", one), marked(tmp_path, "m2", other)]
+    marks = [marked(tmp_path / "m'1", one), marked(tmp_path / "m2", other)]
     counts, rows = merge(tmp_path, two, contaminated=marks, drop=drop)
     assert places(rows) == expected
     assert [corpus["contaminated"] for corpus in counts["corpora"]] == contaminated
@@ -212,15 +201,14 @@ def test_held_out_lines_and_pairs_with_such_sentences_are_left_out(tmp_path, dro
         tmp_path / "one", [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("f", "g")], [1, 1, 1, 2, 3]
     )
     other = write(tmp_path / "other", [("h", "i"), ("a", "z"), ("k", "l"), ("n", "o")])
-    held = tmp_path / "held.parquet"
-    corpus, line = pa.array([0], pa.int16()), pa.array([1], pa.int64())
-    pq.write_table(pa.table({"source": ["a"], "target": ["b"], "corpus": corpus, "line": line}), held)
     # What only the test sets have does not count as held out, and the other way round.
     marks = [
-        marked(tmp_path, "m1", [(0, "held_out", "exact"), (3, "sts", "exact"), (4, "held_out", "near")]),
-        marked(tmp_path, "m2", [(1, "held_out", "exact"), (2, "sts", "near")]),
+        marked(tmp_path / "m1", [(0, "held_out", "exact"), (3, "sts", "exact"), (4, "held_out", "near")]),
+        marked(tmp_path / "m2", [(1, "held_out", "exact"), (2, "sts", "near")]),
     ]
-    counts, rows = merge(tmp_path, [one, other], contaminated=marks, drop=drop, held_out=held)
+    counts, rows = merge(
+        tmp_path, [one, other], contaminated=marks, drop=drop, held_out=held(tmp_path, "a", "b")
+    )
     expected = [(1, 1), (1, 3), (1, 4)] if drop else [(0, 2), (1, 1), (1, 3), (1, 4)]
     assert places(rows) == expected
     assert [corpus["held_out"] for corpus in counts["corpora"]] == [4, 1]
@@ -229,34 +217,27 @@ def test_held_out_lines_and_pairs_with_such_sentences_are_left_out(tmp_path, dro
 
 def test_pairs_that_resemble_held_out_ones_stay_if_nearly_all_do(tmp_path, caplog):
     path = write(tmp_path / "one", [(f"Open file {number}", f"{number}") for number in range(100)])
-    held = tmp_path / "held.parquet"
-    corpus, line = pa.array([0], pa.int16()), pa.array([1], pa.int64())
-    pq.write_table(
-        pa.table({"source": ["Open file 0"], "target": ["0"], "corpus": corpus, "line": line}), held
-    )
+    held_out = held(tmp_path, "Open file 0", "0")
     exact = [(0, "held_out", "exact"), (1, "held_out", "exact")]
     for near, left in ((10, 88), (11, 98)):
         marks = marked(
-            tmp_path, "marks", [*exact, *((row, "held_out", "near") for row in range(2, 2 + near))]
+            tmp_path / "marks", [*exact, *((row, "held_out", "near") for row in range(2, 2 + near))]
         )
-        counts, rows = merge(tmp_path, [path], contaminated=[marks], held_out=held)
+        counts, rows = merge(tmp_path, [path], contaminated=[marks], held_out=held_out)
         assert (counts["held_out"], len(rows)) == (100 - left, left)
     assert "11 pairs resemble held-out ones, too many to leave them out of the training data" in caplog.text
 
 
 def test_nothing_left_of_what_is_held_out(tmp_path):
     path = write(tmp_path / "one", [("a", "b")])
-    held = tmp_path / "held.parquet"
-    corpus, line = pa.array([0], pa.int16()), pa.array([1], pa.int64())
-    pq.write_table(pa.table({"source": ["a"], "target": ["b"], "corpus": corpus, "line": line}), held)
-    marks = marked(tmp_path, "marks", [(0, "held_out", "exact")])
+    marks = marked(tmp_path / "marks", [(0, "held_out", "exact")])
     with pytest.raises(InputError, match=r"one: no pair is left of 1: the others are held out"):
-        merge(tmp_path, [path], contaminated=[marks], held_out=held)
+        merge(tmp_path, [path], contaminated=[marks], held_out=held(tmp_path, "a", "b"))
 
 
 def test_caps_come_after_contamination(tmp_path):
     path = write(tmp_path / "one", [(f"s{n}", "t") for n in range(100)])
-    marks = marked(tmp_path, "marks", [(n, "sts", "exact") for n in range(90)])
+    marks = marked(tmp_path / "marks", [(n, "sts", "exact") for n in range(90)])
     counts, rows = merge(tmp_path, [path], contaminated=[marks], drop=["exact"], max_pairs=[20])
     assert (counts["contaminated"], counts["capped"], counts["kept"]) == (90, 0, 10)
     assert {row["line"] for row in rows} == set(range(91, 101))
@@ -264,7 +245,7 @@ def test_caps_come_after_contamination(tmp_path):
 
 def test_nothing_left_of_the_contaminated(tmp_path):
     path = write(tmp_path / "one", [("a", "b"), ("a", "b")])
-    marks = marked(tmp_path, "marks", [(0, "sts", "exact"), (1, "sts", "exact")])
+    marks = marked(tmp_path / "marks", [(0, "sts", "exact"), (1, "sts", "exact")])
     with pytest.raises(InputError, match=r"one: no pair is left of 2: the others occur in a test set"):
         merge(tmp_path, [path], contaminated=[marks], drop=["exact"])
 

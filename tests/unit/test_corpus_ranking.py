@@ -6,6 +6,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pair_files import marked, write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.ranking import rank_pairs
@@ -13,25 +14,7 @@ from paraphrastic_pipeline.corpus.ranking import rank_pairs
 
 def write(path, scores, pairs=None):
     pairs = pairs or [(f"s{n}", f"{path.name} {n}") for n in range(len(scores))]
-    columns = {
-        "source": pa.array([source for source, _ in pairs], pa.string()),
-        "target": pa.array([target for _, target in pairs], pa.string()),
-        "line": pa.array(range(1, len(pairs) + 1), pa.int64()),
-        "paraphrase_score": pa.array(scores, pa.float32()),
-    }
-    pq.write_table(pa.table(columns), path)
-    return path
-
-
-def marked(path, rows):
-    """Write a table of contaminated rows: (row, kind)."""
-    table = {
-        "row": pa.array([row for row, _ in rows], pa.int64()),
-        "kind": pa.array([kind for _, kind in rows], pa.string()),
-        "testset": pa.array(["sts"] * len(rows), pa.string()),
-    }
-    pq.write_table(pa.table(table), path)
-    return path
+    return write_pairs(path, pairs, paraphrase_score=pa.array(scores, pa.float32()))
 
 
 def rank(tmp_path, candidates, parts=10, name="part", **changes):
@@ -97,7 +80,7 @@ def test_what_does_not_count(tmp_path):
     one = write(tmp_path / "one", [0.5, 0.25, 0.125, None, 0.75, 1.0, 0.0], pairs)
     other = write(tmp_path / "other", [-1.0, 0.375], [("c", "d"), ("e", "f")])
     marks = [
-        marked(tmp_path / "m1", [(4, "exact"), (5, "near"), (2, "near")]),
+        marked(tmp_path / "m1", [(4, "sts", "exact"), (5, "sts", "near"), (2, "sts", "near")]),
         marked(tmp_path / "m2", []),
     ]
     result, parts = rank(tmp_path, [one, other], parts=2, contaminated=marks, drop=["exact"])

@@ -1,11 +1,11 @@
 """Test the scores of pairs, which are columns of a Parquet file."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pair_files import write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import visible
@@ -15,18 +15,7 @@ from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA, TextSettings, _vis
 
 NONE = {"identifier": None, "word_vectors": None}
 PLAIN = TextSettings(segmentation={}, folding={}, lowercase=True)
-
-
-def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | None = None) -> Path:
-    columns = {
-        "source": pa.array([source for source, _ in rows], pa.string()),
-        "target": pa.array([target for _, target in rows], pa.string()),
-        "line": pa.array(range(1, len(rows) + 1), pa.int64()),
-    }
-    if scores is not None:
-        columns["paraphrase_score"] = pa.array(scores, pa.float32())
-    pq.write_table(pa.table(columns), path)
-    return path
+SCORES = pa.array([0.25, 0.75], pa.float32())
 
 
 def scored(tmp_path, pairs, languages, **settings):
@@ -75,7 +64,7 @@ def test_overlap_is_of_paraphrases_only(tmp_path):
 
 
 def test_own_score_unless_there_are_word_vectors(tmp_path):
-    pairs = write_pairs(tmp_path / "p", [("cat", "cat"), ("cat", "what")], [0.25, 0.75])
+    pairs = write_pairs(tmp_path / "p", [("cat", "cat"), ("cat", "what")], paraphrase_score=SCORES)
     assert scored(tmp_path, pairs, ("en", "en"))["paraphrase_score"].to_pylist() == [0.25, 0.75]
     vectors = tmp_path / "v.txt"
     vectors.write_text("cat 1 2\n")
@@ -85,7 +74,7 @@ def test_own_score_unless_there_are_word_vectors(tmp_path):
 
 
 def test_translation_scores_are_passed_on(tmp_path):
-    pairs = write_pairs(tmp_path / "p", [("cat", "cat"), ("cat", "what")], [0.25, 0.75])
+    pairs = write_pairs(tmp_path / "p", [("cat", "cat"), ("cat", "what")], paraphrase_score=SCORES)
     table = pq.read_table(pairs).append_column("translation_score", pa.array([-1.5, -2.5], pa.float32()))
     pq.write_table(table, pairs)
     table = scored(tmp_path, pairs, ("en", "en"))

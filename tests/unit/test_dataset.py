@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
 import pytest
 import sentencepiece
-from small_corpus import sentence_pairs, write_pairs, write_training_data
+from pair_files import write_pairs
+from small_corpus import sentence_pairs, trained_vocabulary, write_training_data
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.sentencepiece_models import ordinary_pieces
@@ -15,7 +16,6 @@ from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_datase
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 
 def flat(*sentences: list[int]) -> Sentences:
@@ -134,20 +134,9 @@ def test_separate_sides_have_pieces_and_unknown_rows_of_their_own(tmp_path: Path
 def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) -> None:
     pairs = [(f"{english} taxi", f"{german} taxi") for english, german in sentence_pairs(80)]
     parquet = write_pairs(tmp_path / "pairs.parquet", pairs)
-    models = tuple(tmp_path / f"{side}.model" for side in ("source", "target"))
-    for model in models:
-        train_vocabulary(
-            parquet,
-            model,
-            VocabularySettings(
-                sides=(model.stem,),
-                size=60,
-                character_coverage=1.0,
-                max_sentences=1000,
-                hard_limit=False,
-                unknown="omit",
-            ),
-        )
+    models = tuple(
+        trained_vocabulary(parquet, tmp_path / f"{side}.model", sides=[side]) for side in ("source", "target")
+    )
     units = [UnitVocabulary("subword", models, None)]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables="overlapping", threads=1)
     processors = [sentencepiece.SentencePieceProcessor(model_file=str(model)) for model in models]
@@ -209,13 +198,7 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
 def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
     parquet = write_pairs(tmp_path / "pairs.parquet", sentence_pairs(5))
     with pytest.raises(InputError, match=r"pairs\.parquet: no vocabulary of 5000 pieces") as error:
-        train_vocabulary(
-            parquet,
-            tmp_path / "m",
-            VocabularySettings(
-                size=5000, character_coverage=1.0, max_sentences=100, hard_limit=True, unknown="omit"
-            ),
-        )
+        trained_vocabulary(parquet, tmp_path / "m", size=5000, hard_limit=True)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "m").exists()
 
@@ -224,19 +207,9 @@ def test_a_vocabulary_of_the_first_sentences_is_the_same_in_every_run(tmp_path: 
     pairs = sentence_pairs(200)
     models = []
     for number, (some, most) in enumerate([(pairs, 50), (pairs[:50], 400), (pairs, 50), (pairs, 200)]):
-        train_vocabulary(
-            write_pairs(tmp_path / f"{number}.parquet", some),
-            tmp_path / "m",
-            VocabularySettings(
-                sides=["source"],
-                size=30,
-                character_coverage=1.0,
-                max_sentences=most,
-                hard_limit=False,
-                unknown="omit",
-            ),
-        )
-        models.append((tmp_path / "m").read_bytes())
+        path = write_pairs(tmp_path / f"{number}.parquet", some)
+        model = trained_vocabulary(path, tmp_path / "m", sides=["source"], size=30, max_sentences=most)
+        models.append(model.read_bytes())
     assert models[0] == models[1] == models[2]
     assert models[0] != models[3]
 
@@ -244,11 +217,8 @@ def test_a_vocabulary_of_the_first_sentences_is_the_same_in_every_run(tmp_path: 
 def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
     _, model = write_training_data(tmp_path, sentence_pairs(50))
     lists = [[0], [0, 3], [1], [2], [3, 4, 5], [3]]
-    source, target = zip(*sentence_pairs(6), strict=True)
-    pairs = pl.DataFrame(
-        {"source": source, "target": target, "groups": pl.Series(lists, dtype=pl.List(pl.Int32))}
-    )
-    pairs.write_parquet(tmp_path / "grouped.parquet")
+    groups = pa.array(lists, pa.list_(pa.int32()))
+    write_pairs(tmp_path / "grouped.parquet", sentence_pairs(6), groups=groups)
     vocabulary = UnitVocabulary("subword", (model,), 100)
     grouped = tmp_path / "grouped.h5"
     # Blocks of two rows, so that groups span them.
@@ -262,20 +232,8 @@ def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
 
 
 def test_unseen_words_have_rows(tmp_path: Path) -> None:
-    write_pairs(tmp_path / "pairs.parquet", sentence_pairs(50))
-    words = tmp_path / "words.model"
-    train_vocabulary(
-        tmp_path / "pairs.parquet",
-        words,
-        VocabularySettings(
-            unit="word",
-            size=60,
-            character_coverage=1.0,
-            max_sentences=10_000,
-            hard_limit=False,
-            unknown="omit",
-        ),
-    )
+    pairs = write_pairs(tmp_path / "pairs.parquet", sentence_pairs(50))
+    words = trained_vocabulary(pairs, tmp_path / "words.model", unit="word")
     few = write_pairs(tmp_path / "few.parquet", [("the dog", "the cat")])
     encode_dataset(few, [UnitVocabulary("word", (words,), 100)], tmp_path / "few.h5", threads=1)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(words))

@@ -3,11 +3,10 @@
 from collections import Counter
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pair_files import write_pairs
 
-from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.held_out import HeldOutFiles, _in_proportion, hold_out_pairs
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
@@ -15,11 +14,7 @@ Row = tuple[str, str, int]
 
 
 def selected(path: Path, rows: list[Row]) -> Path:
-    columns = zip(*rows, strict=True)
-    types = {"source": pa.string(), "target": pa.string(), "line": pa.int64()}
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, types.values(), strict=True)]
-    write_table(path, pa.table(dict(zip(types, arrays, strict=True))))
-    return path
+    return write_pairs(path, [row[:2] for row in rows], [row[2] for row in rows])
 
 
 def held_out(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_corpus import sentence_pairs, write_pairs, write_training_data
+from pair_files import write_pairs
+from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model

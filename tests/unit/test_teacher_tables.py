@@ -7,8 +7,10 @@ from pathlib import Path
 import h5py
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
+from pair_files import write_pairs
 from sentencepiece import SentencePieceProcessor
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, training_inputs
@@ -55,11 +57,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_training_data(tmp_path_factory.mktemp("data"), PAIRS, size=300)
 
 
-def write_pairs(path: Path, corpora: Sequence[int] = (0,)) -> Path:
-    source, target = zip(*PAIRS, strict=True)
-    corpus = np.resize(np.array(corpora, np.int16), len(PAIRS))
-    pl.DataFrame({"source": source, "target": target, "corpus": corpus}).write_parquet(path)
-    return path
+def merged(path: Path, corpora: Sequence[int] = (0,)) -> Path:
+    return write_pairs(path, PAIRS, corpus=pa.array(np.resize(np.array(corpora, np.int16), len(PAIRS))))
 
 
 def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> list[Float32]:
@@ -72,7 +71,7 @@ def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> li
 def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences: int = 1200) -> Path:
     dataset, vocabulary = data
     teacher = Counted().system
-    sample(write_pairs(folder / "pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
+    sample(merged(folder / "pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
     embed_pieces(dataset, [vocabulary], folder / "pieces.h5", system=teacher)
     files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "output": folder / "tables.h5"}
     fit_tables(dataset, **files, threads=threads)
@@ -81,7 +80,7 @@ def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences
 
 def test_sentences_have_the_teachers_unit_vectors(tmp_path: Path) -> None:
     teacher = Counted()
-    source, target = sample(write_pairs(tmp_path / "p"), tmp_path / "s.h5", teacher, sentences=101)
+    source, target = sample(merged(tmp_path / "p"), tmp_path / "s.h5", teacher, sentences=101)
     for number, vectors in enumerate((source, target)):
         expected = teacher.embed([pair[number] for pair in PAIRS[:50]], None)
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
@@ -90,7 +89,7 @@ def test_sentences_have_the_teachers_unit_vectors(tmp_path: Path) -> None:
 
 
 def test_a_side_that_the_teacher_does_not_know_has_the_vector_of_the_other(tmp_path: Path) -> None:
-    pairs, teacher = write_pairs(tmp_path / "p", corpora=(0, 1, 2)), Counted()
+    pairs, teacher = merged(tmp_path / "p", corpora=(0, 1, 2)), Counted()
     languages = [("en", "de"), ("de", "en"), ("de", "fr")]
     source, target = sample(pairs, tmp_path / "s.h5", teacher, languages=languages, known=["en"])
     everything = sample(pairs, tmp_path / "all.h5", Counted(), languages=languages)
@@ -106,7 +105,7 @@ def test_a_side_that_the_teacher_does_not_know_has_the_vector_of_the_other(tmp_p
 
 def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paraphrastic_pipeline.training.teacher._PAIRS", 100)
-    pairs, output = write_pairs(tmp_path / "p"), tmp_path / "s.h5"
+    pairs, output = merged(tmp_path / "p"), tmp_path / "s.h5"
     expected = sample(pairs, tmp_path / "whole.h5", Counted())
     with pytest.raises(KeyboardInterrupt):
         sample(pairs, output, Counted(fails_at=700))

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
+from pair_files import write_pairs
 from small_corpus import sentence_pairs
 from tiny_transformer import write_marian
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -32,13 +33,6 @@ PAIRS = [(target, source) for source, target in sentence_pairs(60)]
 @pytest.fixture(scope="module")
 def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_marian(tmp_path_factory.mktemp("marian"), PAIRS)
-
-
-def write_pairs(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
-    source, target = zip(*pairs, strict=True)
-    lines = range(1, len(pairs) + 1)
-    pl.DataFrame({"source": source, "target": target, "line": lines}).write_parquet(path)
-    return path
 
 
 def test_translations_are_those_of_transformers(marian: Path) -> None:

@@ -6,14 +6,14 @@ import unicodedata
 import numpy as np
 import pytest
 import sentencepiece
-from small_corpus import sentence_pairs, write_pairs
+from pair_files import write_pairs
+from small_corpus import sentence_pairs, trained_vocabulary
 
 from paraphrastic.base.units import spell
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.model_files import tables_by_language
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 
 
 def test_words():
@@ -54,19 +54,8 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
     """A model of the most frequent units embeds raw text as the average of the units that it knows."""
     lines = sentence_pairs(200)
     pairs = write_pairs(tmp_path / "pairs.parquet", lines)
-    vocabulary, dataset = tmp_path / "sentencepiece.model", tmp_path / "train.h5"
-    train_vocabulary(
-        pairs,
-        vocabulary,
-        VocabularySettings(
-            unit=unit,
-            size=size,
-            character_coverage=1.0,
-            max_sentences=10**6,
-            hard_limit=False,
-            unknown="omit",
-        ),
-    )
+    dataset = tmp_path / "train.h5"
+    vocabulary = trained_vocabulary(pairs, tmp_path / "sentencepiece.model", unit=unit, size=size)
     encode_dataset(pairs, [UnitVocabulary(unit, (vocabulary,), None)], dataset, threads=1)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))
     text = lines[0][0]

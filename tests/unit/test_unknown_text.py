@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from configurations import ROOT, configured, load
 from encoder_corpus import SHORT
-from small_corpus import write_pairs
+from pair_files import write_pairs
 from training_runs import CONFIG
 
 import original_code
