@@ -16,21 +16,30 @@ def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), orde
     if not isinstance(content, Path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     file = CorpusFile(path, tuple(dict.fromkeys(order or languages)), columns)
+    return extract_files(tmp_path, kind, [file], languages, bound=bound)
+
+
+def extract_files(tmp_path, kind, files, languages=("en", "de"), *, bound=0):
+    """Do the same with files that are there; faults name a file only if there are several."""
     output, report = tmp_path / "pairs.parquet", tmp_path / "unreadable.tsv"
-    counts = extract_corpus(
-        kind,
-        [file],
-        languages,
-        output,
-        max_member_bytes=1 << 30,
-        unreadable=report,
-        max_unreadable=bound,
-    )
-    header, *lines = report.read_text().splitlines()
+    options = {"max_member_bytes": 1 << 30, "unreadable": report, "max_unreadable": bound}
+    counts = extract_corpus(kind, files, languages, output, **options)
+    header, *faults = report.read_text().splitlines()
     assert header == "file\tline\tcause"
-    faults = [line.removeprefix(f"{path}\t") for line in lines]
     assert counts["unreadable"] == len(faults)
+    if len(files) == 1:
+        faults = [line.removeprefix(f"{files[0].path}\t") for line in faults]
     return counts, pq.read_table(output).to_pylist(), faults
+
+
+def sides(tmp_path, *texts: str | bytes, languages=("en", "de")) -> list[CorpusFile]:
+    """Write files that are aligned by line."""
+    files = []
+    for number, text in enumerate(texts):
+        path = tmp_path / f"side{number}"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        files.append(CorpusFile(path, (languages[number],)))
+    return files
 
 
 def pairs(rows):

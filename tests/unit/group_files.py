@@ -1,13 +1,11 @@
 """Helpers that write corpora of groups and extract their pairs."""
 
-import io
-import tarfile
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from archives import make_tar, make_zip
 
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing
@@ -46,17 +44,8 @@ def written(path: Path, text: str) -> Path:
 
 
 def packed(path: Path, members: dict[str, str], kind: str) -> Path:
-    if kind == "zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, text in members.items():
-                archive.writestr(name, text)
-        return path
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
-    return path
+    encoded = {name: text.encode() for name, text in members.items()}
+    return make_zip(path, encoded) if kind == "zip" else make_tar(path, encoded)
 
 
 def faults(folder: Path) -> list[str]:

@@ -1,16 +1,9 @@
 """Test what each filter of a selection accepts."""
 
 import pytest
-from scored_pairs import block
+from scored_pairs import PAPER, block
 
 from paraphrastic_pipeline.corpus.filters import build_filters
-
-PAPER = {
-    "length": {"min": 5, "max": 40, "count": "mean"},
-    "language": {"rule": "best", "min_probability": 0.1},
-    "trigram_overlap": {"min": -1.0, "max": 0.7},
-    "paraphrase_score": {"min": 0.4, "max": 1.0},
-}
 
 
 def accepted(settings, pairs, languages=("en", "en")) -> list[bool]:

@@ -184,24 +184,6 @@ def test_keys_belong_to_one_set_of_lines(
         extract(tmp_path, [(path, words) for path in files])
 
 
-@pytest.mark.parametrize("start", ["PK is a code", "PK"])
-def test_text_that_begins_like_a_zip_is_text(tmp_path: Path, start: str) -> None:
-    files = [written(tmp_path / f"t.{n}", f"{start}\n{n}\n") for n in range(2)]
-    assert groups_of(extract(tmp_path, [(path, "lines:t.?") for path in files])) == {frozenset("01")}
-
-
-def test_a_tar_may_be_called_a_zip(tmp_path: Path) -> None:
-    path = packed(tmp_path / "x.zip", {"t.1": "a\n", "t.2": "b\n"}, "tar")
-    assert groups_of(extract(tmp_path, [(path, "lines:t.*")])) == {frozenset("ab")}
-
-
-def test_the_first_bytes_of_an_archive_are_damaged(tmp_path: Path) -> None:
-    path = packed(tmp_path / "x", {"t.1": "a\n", "t.2": "b\n"}, "tar")
-    path.write_bytes(path.read_bytes()[:60])
-    with pytest.raises(InputError, match=r"x: damaged: .*ended before"):
-        extract(tmp_path, [(path, "lines:t.*")])
-
-
 @pytest.mark.parametrize("name", ["x.csv.json", "x.tsv.v2.JSON"])
 def test_the_last_ending_says_what_a_table_is(tmp_path: Path, name: str) -> None:
     path = written(tmp_path / name, json.dumps([{"id": 1, "text": text} for text in "ab"]))

@@ -7,12 +7,11 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from extraction import extract, fault, pairs, parquet, tmx, variant
+from extraction import extract, extract_files, fault, pairs, parquet, sides, tmx, variant
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.row_values import RowError, with_nested
 from paraphrastic_pipeline.corpus.pair_tables import finite_score
-from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 
 # TSV
 
@@ -146,35 +145,15 @@ def test_a_long_cell_makes_no_long_message(tmp_path):
 # Files aligned by line
 
 
-def aligned(tmp_path, *sides: bytes, kind="aligned", bound=0):
-    files = []
-    for number, side in enumerate(sides):
-        path = tmp_path / f"side{number}"
-        path.write_bytes(side)
-        files.append(CorpusFile(path, ("en",) if kind == "captions" else (("en",), ("de",))[number]))
-    languages = ("en", "en" if kind == "captions" else "de")
-    output = tmp_path / "pairs.parquet"
-    counts = extract_corpus(
-        kind,
-        files,
-        languages,
-        output,
-        max_member_bytes=1 << 30,
-        unreadable=tmp_path / "unreadable.tsv",
-        max_unreadable=bound,
-    )
-    return counts, pq.read_table(output).to_pylist()
-
-
 @pytest.mark.parametrize("chunk", [3, 1 << 20])
 def test_a_line_that_is_not_utf8_is_left_out_on_both_sides(tmp_path, monkeypatch, chunk):
     monkeypatch.setattr("paraphrastic.base.lines._CHUNK_BYTES", chunk)
-    counts, rows = aligned(tmp_path, b"1\ncaf\xe9\n3\n4\xff", b"eins\nzwei\ndrei\n\xff\n", bound=2)
+    files = sides(tmp_path, b"1\ncaf\xe9\n3\n4\xff", b"eins\nzwei\ndrei\n\xff\n")
+    counts, rows, faults = extract_files(tmp_path, "aligned", files, bound=2)
     assert pairs(rows) == [("1", "eins"), ("3", "drei")]
     assert [row["line"] for row in rows] == [1, 3]
     assert counts == {"lines": 4, "pairs": 2, "unreadable": 2}
-    report = (tmp_path / "unreadable.tsv").read_text().splitlines()
-    assert report[1:] == [
+    assert faults == [
         f"{tmp_path / 'side0'}\t2\tnot UTF-8: byte 0xe9",
         f"{tmp_path / 'side0'}\t4\tnot UTF-8: byte 0xff",
     ]
@@ -182,11 +161,12 @@ def test_a_line_that_is_not_utf8_is_left_out_on_both_sides(tmp_path, monkeypatch
 
 def test_unequal_sides_stay_an_error_when_lines_are_unreadable(tmp_path):
     with pytest.raises(InputError, match=r"side0 has 3 lines, \S*side1 has 2 lines"):
-        aligned(tmp_path, b"1\n2\n\xff\n", b"1\n\xff\n", bound=100)
+        extract_files(tmp_path, "aligned", sides(tmp_path, b"1\n2\n\xff\n", b"1\n\xff\n"), bound=100)
 
 
 def test_captions_of_an_unreadable_line_are_left_out(tmp_path):
-    counts, rows = aligned(tmp_path, b"a1\na2\n", b"b1\n\xff\n", b"c1\nc2\n", kind="captions", bound=1)
+    files = sides(tmp_path, "a1\na2\n", b"b1\n\xff\n", "c1\nc2\n", languages=["en"] * 3)
+    counts, rows, _ = extract_files(tmp_path, "captions", files, ("en", "en"), bound=1)
     assert {row["line"] for row in rows} == {1}
     assert counts == {"lines": 2, "pairs": 3, "unreadable": 1}
 

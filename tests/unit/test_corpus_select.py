@@ -3,39 +3,35 @@
 import csv
 import json
 from hashlib import md5
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scored_pairs import block
+from scored_pairs import PAPER, block
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 
-PAPER = {
-    "length": {"min": 5, "max": 40, "count": "mean"},
-    "language": {"rule": "best", "min_probability": 0.1},
-    "trigram_overlap": {"min": -1.0, "max": 0.7},
-    "paraphrase_score": {"min": 0.4, "max": 1.0},
-}
 
-
-def select(tmp_path, pairs, settings, **changes):
-    path = tmp_path / "scored.parquet"
-    pq.write_table(pa.Table.from_batches([pairs]), path)
-    files = FilterFiles(*(tmp_path / name for name in ("out.parquet", "counts.json", "dropped.tsv")))
+def select(tmp_path, pairs, settings, *, cuts=(), name="out.parquet", **changes):
+    """Select from pairs whose scores are in one file, or in shards that end at these `cuts` and the end."""
+    shards = []
+    for start, stop in pairwise([0, *cuts, len(pairs)]):
+        shards.append(tmp_path / ("scored.parquet" if not cuts else f"{len(shards)}.parquet"))
+        pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
+    files = FilterFiles(*(tmp_path / each for each in (name, "counts.json", "dropped.tsv")))
     options = {"languages": ("en", "en"), "preparation": {"lowercase": False}, "seed": 1, **changes}
-    counts = select_pairs([path], files, settings=settings, **options)
+    counts = select_pairs(shards, files, settings=settings, **options)
     assert counts == json.loads(files.counts.read_text())
     with files.examples.open(encoding="utf-8", newline="") as file:
         dropped = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return counts, pq.read_table(tmp_path / "out.parquet").to_pylist(), dropped
+    return counts, pq.read_table(files.pairs).to_pylist(), dropped
 
 
 def test_reasons_counts_and_sample(tmp_path):
@@ -105,24 +101,6 @@ def test_sample_is_seeded_and_of_its_size(tmp_path, monkeypatch):
     reasons = [row["reason"] for row in samples[0]]
     for reason in ("empty", "trigram_overlap", "paraphrase_score"):
         assert reasons.count(reason) == 7
-
-
-@pytest.mark.parametrize("size", [1, 7, 50])
-def test_a_sample_does_not_depend_on_blocks(size):
-    rows = pa.record_batch({"line": list(range(60))})
-    kinds = np.arange(60) % 3 - 1
-    drawn = []
-    for step in (1, 4, 60):
-        samples = Samples(["a", "b"], 5, size=size)
-        for start in range(0, 60, step):
-            samples.add(rows.slice(start, step), kinds[start : start + step])
-        assert (samples.read, samples.counts) == (60, {"a": 20, "b": 20})
-        drawn.append([(kind, row["line"]) for kind, row in samples.rows("line")])
-    assert drawn[0] == drawn[1] == drawn[2]
-    assert len(drawn[0]) == len(set(drawn[0])) == 2 * min(size, 20)
-    for kind in (-2, 2):
-        with pytest.raises(ValueError, match="of a kind that is not one of a, b"):
-            samples.add(rows, np.full(60, kind))
 
 
 def test_small_blocks_give_the_same_bytes(tmp_path, monkeypatch):
@@ -232,16 +210,8 @@ def test_the_output_is_folded_before_it_is_lower_cased(tmp_path):
 def test_shards_are_selected_as_one_corpus(tmp_path):
     pairs = block(source_tokens=[10, 1, 10, 1, 10], paraphrase_score=[0.9, 0.9, None, None, 0.1])
     whole = select(tmp_path, pairs, PAPER)
-    shards = []
-    for number, (start, stop) in enumerate([(0, 2), (2, 2), (2, 4), (4, 5)]):
-        shards.append(tmp_path / f"{number}.parquet")
-        pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
-    files = FilterFiles(tmp_path / "shards.parquet", tmp_path / "c", tmp_path / "d")
-    options = {"languages": ("en", "en"), "preparation": {}, "seed": 1}
-    counts = select_pairs(shards, files, settings=PAPER, **options)
-    assert counts == whole[0]
+    assert select(tmp_path, pairs, PAPER, cuts=(2, 2, 4), name="shards.parquet") == whole
     assert (tmp_path / "shards.parquet").read_bytes() == (tmp_path / "out.parquet").read_bytes()
-    assert (tmp_path / "d").read_bytes() == (tmp_path / "dropped.tsv").read_bytes()
 
 
 def test_further_columns_are_kept_with_their_rows(tmp_path):
@@ -296,19 +266,7 @@ def test_the_whole_corpus_is_ranked(tmp_path, monkeypatch):
     expected = sorted(best & {n + 1 for n in range(500) if pairs["source_tokens"][n].as_py()})
     assert ranked(tmp_path, pairs, 0.8, 1) == expected
     monkeypatch.setattr(blocks, "READ_ROWS", 7)
-    shards = []
-    for number, (start, stop) in enumerate([(0, 120), (120, 121), (121, 500)]):
-        shards.append(tmp_path / f"{number}.parquet")
-        pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
-    select_pairs(
-        shards,
-        FilterFiles(tmp_path / "shards.parquet", tmp_path / "c", tmp_path / "d"),
-        languages=("en", "en"),
-        settings={"rank": {"by": "paraphrase_score", "min": 0.8, "max": 1}},
-        preparation={},
-        seed=1,
-    )
-    assert pq.read_table(tmp_path / "shards.parquet")["line"].to_pylist() == expected
+    assert ranked(tmp_path, pairs, 0.8, 1, cuts=(120, 121)) == expected
 
 
 def test_a_corpus_without_the_score_to_rank_by(tmp_path):
