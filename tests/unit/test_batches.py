@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from small_corpus import sentence_pairs, write_training_data
+from test_dataset import flat, listed
 from training_runs import SETTINGS, history, train_model
 
 from paraphrastic.base.arrays import Int64
@@ -19,11 +20,7 @@ from paraphrastic_pipeline.training.sentences import Sentences
 def pairs_of(source: list[int], target: list[int], groups: list[list[int]] | None = None) -> Sentences:
     """Sentences of one token each."""
     tokens = np.array([*source, *target], np.int32)
-    of_pairs = groups and Sentences(
-        np.array(2 * [number for own in groups for number in own], np.int32),
-        np.cumsum([0, *map(len, 2 * groups)]),
-    )
-    return Sentences(tokens, np.arange(len(tokens) + 1), groups=of_pairs)
+    return Sentences(tokens, np.arange(len(tokens) + 1), groups=groups and flat(*groups, *groups))
 
 
 def repeated(sentences: Sentences, batches: list[Int64]) -> int:
@@ -126,13 +123,8 @@ def test_groups_are_kept_apart_and_barred() -> None:
 def test_only_groups_of_several_pairs_matter() -> None:
     groups = pairs_of([1, 2, 3, 4], [5, 6, 7, 8], groups=[[3], [8, 3, 5], [], [8]]).pair_groups
     of_pairs, members = shared_groups(groups)
-    assert [own.tolist() for own in np.split(of_pairs.tokens, of_pairs.offsets[1:-1])] == [
-        [0],
-        [1, 0],
-        [],
-        [1],
-    ]
-    assert [own.tolist() for own in np.split(members.tokens, members.offsets[1:-1])] == [[0, 1], [1, 3]]
+    assert listed(of_pairs) == [[0], [1, 0], [], [1]]
+    assert listed(members) == [[0, 1], [1, 3]]
 
 
 def test_the_loss_is_equation_2() -> None:

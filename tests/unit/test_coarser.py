@@ -10,6 +10,7 @@ import pytest
 from safetensors.numpy import load_file
 from sentencepiece import SentencePieceProcessor
 from small_corpus import sentence_pairs, write_training_data
+from test_dataset import listed
 from training_runs import SETTINGS, history, train_model, training_inputs, write_data
 
 from paraphrastic import load_model
@@ -44,7 +45,7 @@ def pieces_of(pairs: PairDataset, processor: SentencePieceProcessor) -> list[lis
     """The pieces of all sentences, as text."""
     (unit,), sentences = pairs.units, Sentences.concatenate(list(pairs.read(0, len(pairs))))
     texts = list(map(processor.id_to_piece, unit.pieces.tolist()))
-    return [[texts[row] for row in each] for each in np.split(sentences.tokens, sentences.offsets[1:-1])]
+    return [[texts[row] for row in each] for each in listed(sentences)]
 
 
 def test_sentences_are_the_same_in_fewer_different_pieces(

@@ -11,6 +11,7 @@ import torch
 from encoder_corpus import ARCHITECTURES, LSTM, SHORT, Data
 from safetensors.numpy import load_file
 from small_corpus import sentence_pairs
+from training_runs import interrupted_at
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
@@ -22,7 +23,6 @@ from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.training.encoder_modules import initial_encoder
-from paraphrastic_pipeline.training.loop import TrainingRun
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 ENGLISH = [english for english, _ in sentence_pairs(40, seed=7)]
@@ -102,19 +102,8 @@ def interrupt(
     data: Data, architecture: Architecture, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[Path]:
     """Train into the second epoch, interrupt the run, and return its checkpoints."""
-    step, steps = TrainingRun._step, 0
-
-    def killed(run: TrainingRun, *arguments: object, **named: object) -> float:
-        nonlocal steps
-        steps += 1
-        if steps == 14:
-            raise KeyboardInterrupt
-        return step(run, *arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_step", killed)
-        with pytest.raises(KeyboardInterrupt):
-            data.train(architecture, folder)
+    with interrupted_at(14, monkeypatch):
+        data.train(architecture, folder)
     return list((folder / "checkpoints").glob("*.safetensors"))
 
 

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 import sentencepiece
 from small_corpus import NOUNS, sentence_pairs, write_training_data
+from test_dataset import listed
 from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
@@ -32,10 +33,7 @@ def plain(pairs: PairDataset, dimension: int) -> np.ndarray:
     """The same vectors' products, by dense matrices and numpy's decomposition."""
     n = pairs.units[0].n_rows
     counts = np.zeros((n, n))
-    sides = [
-        [set(part.tolist()) for part in np.split(s.tokens, s.offsets[1:-1])]
-        for s in pairs.read(0, len(pairs))
-    ]
+    sides = [map(set, listed(side)) for side in pairs.read(0, len(pairs))]
     for source, target in zip(*sides, strict=True):
         for i in source:
             for j in target:
@@ -94,14 +92,18 @@ def test_a_small_matrix_has_all_its_eigenvectors() -> None:
     np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-4)
 
 
+def begun(pairs: PairDataset, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """The table of an average before and after it is set from co-occurrences."""
+    encoder = initial_encoder(pairs.units, replace(SETTINGS, dimension=dimension), Architecture())
+    table = encoder.get_parameter("parts.0.table").data
+    before = table.clone().numpy()
+    start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
+    return before, table.numpy()
+
+
 def test_translations_are_alike_before_training_and_other_rows_are_as_before(data: Path) -> None:
-    settings = replace(SETTINGS, dimension=16)
     with PairDataset(data) as pairs:
-        encoder = initial_encoder(pairs.units, settings, Architecture())
-        table = encoder.get_parameter("parts.0.table").data
-        before = table.clone().numpy()
-        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
-        after = table.numpy()
+        before, after = begun(pairs, 16)
         (counts,) = pairs.counts()
         spelled = sentencepiece.SentencePieceProcessor(model_file=str(data.with_name("sentencepiece.model")))
         row = {spelled.id_to_piece(int(piece)): number for number, piece in enumerate(pairs.units[0].pieces)}
@@ -122,13 +124,8 @@ def test_translations_are_alike_before_training_and_other_rows_are_as_before(dat
 
 def test_columns_beyond_the_largest_rank_stay_random(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cooccurrence, "_RANK", 10)
-    settings = replace(SETTINGS, dimension=16)
     with PairDataset(data) as pairs:
-        encoder = initial_encoder(pairs.units, settings, Architecture())
-        table = encoder.get_parameter("parts.0.table").data
-        before = table.clone().numpy()
-        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
-        after = table.numpy()
+        before, after = begun(pairs, 16)
         (counts,) = pairs.counts()
     np.testing.assert_array_equal(after[:, 10:], before[:, 10:])
     lengths = np.linalg.norm(after[counts > 0, :10], axis=1)
@@ -138,10 +135,7 @@ def test_columns_beyond_the_largest_rank_stay_random(data: Path, monkeypatch: py
 def test_pairs_without_information_leave_everything_random(tmp_path: Path) -> None:
     data, _ = write_training_data(tmp_path, [("dog", "dog")] * 30, size=30)
     with PairDataset(data) as pairs:
-        encoder = initial_encoder(pairs.units, SETTINGS, Architecture())
-        before = encoder.get_parameter("parts.0.table").data.clone()
-        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
-        assert (encoder.get_parameter("parts.0.table").data == before).all()
+        np.testing.assert_array_equal(*begun(pairs, SETTINGS.dimension))
 
 
 def test_lstms_begin_at_random(data: Path) -> None:

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import sentencepiece
+from test_dataset import listed
 from training_runs import SETTINGS, train_model
 
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
@@ -16,7 +17,6 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.training.dataset_import import import_dataset, read_vocabulary
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.sentences import Sentences
 
 SENTENCES = corpus(1200)
 PAIRS = [*zip(SENTENCES[::2], SENTENCES[1::2], strict=True), ("", "the dog"), ("the cat", "")]
@@ -40,10 +40,6 @@ def files(tmp_path: Path) -> Files:
     folder.mkdir()
     model = train_sentencepiece(SENTENCES, folder / "paranmt.model")
     return Files(*write_data(folder, model, PAIRS), model)
-
-
-def listed(sentences: Sentences) -> list[list[int]]:
-    return [part.tolist() for part in np.split(sentences.tokens, sentences.offsets[1:-1])]
 
 
 def test_rows_are_theirs_and_spell_the_sentences(files: Files, tmp_path: Path) -> None:

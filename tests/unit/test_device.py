@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from device_engines import STEPS, fused, initial_table, on_device, random_megabatches, step_through, train_on
-from test_engine import ROWS, plain_adam
+from test_engine import ROWS, plain_adam, random_moments
 from training_runs import SETTINGS
 
 from paraphrastic.model.architecture import Architecture, Part
@@ -62,20 +62,10 @@ def test_every_row_moves_as_in_torchs_dense_adam(device: torch.device) -> None:
 def test_missed_steps_are_made_up_for(
     device: torch.device, last: int, k: int, decay: float, schedule: str
 ) -> None:
-    settings = replace(
-        SETTINGS,
-        learning_rate=0.001,
-        learning_rate_schedule=schedule,
-        optimizer="adamw" if decay else "adam",
-        weight_decay=decay,
-    )
+    optimizer = {"optimizer": "adamw", "weight_decay": decay} if decay else {}
+    settings = replace(SETTINGS, learning_rate=0.001, learning_rate_schedule=schedule, **optimizer)
     engine = on_device(settings, device)
-    generator = np.random.default_rng(0)
-    start, first = generator.normal(size=(2, ROWS, SETTINGS.dimension)).astype(np.float32)
-    start *= 0.001
-    # The values range from ones that vanish beside ε to ones far above it.
-    second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
-    first *= np.sqrt(second)
+    start, first, second = random_moments()
     arrays = {"table": start, "first": first, "second": second, "last": np.full(ROWS, last)}
     state = {name: torch.from_numpy(array) for name, array in arrays.items()}
     engine.restore({**state, "steps": torch.tensor(last)})

@@ -19,6 +19,8 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.download import fetch
 from paraphrastic_pipeline.registry.http import AddressError, _Session
 
+LONGER = DATA + b"more"
+
 
 def test_a_file_is_fetched_locked_and_not_fetched_again(server, place):
     file = remote(server.url("x.zip", give()), version="v1")
@@ -69,44 +71,28 @@ def test_a_part_that_only_missed_its_name_is_not_fetched_again(server, place):
     assert len(server.requests) == 2
 
 
-def test_two_versions_are_never_glued(server, place):
-    url = server.url("x.zip", give(cut=1000), give(OTHER, etag='"v2"'))
-    assert get(remote(url), place) == sha256(OTHER).hexdigest()
-    assert place.read_bytes() == OTHER
-    assert server.ranges == [None, "bytes=1000-"]
-
-
-def test_two_versions_are_never_glued_by_a_server_that_ignores_if_range(server, place):
-    spoilt = give(OTHER, etag='"v2"', check=False)
-    url = server.url("x.zip", give(cut=1000), spoilt)
-    get(remote(url), place)
-    assert place.read_bytes() == OTHER
-    assert server.ranges == [None, "bytes=1000-", None]
-
-
-@pytest.mark.parametrize("shift", [-1, 1])
-def test_a_part_is_not_continued_with_bytes_from_another_place(server, place, shift):
-    url = server.url("x.zip", give(cut=1000), give(shift=shift), give())
-    assert get(remote(url), place) == DIGEST
-    assert server.ranges == [None, "bytes=1000-", None]
-
-
-def test_a_part_is_not_continued_with_bytes_from_an_unknown_place(server, place):
-    url = server.url("x.zip", give(cut=1000), status(206, ETag='"v1"'), give())
-    assert get(remote(url), place) == DIGEST
-    assert server.ranges == [None, "bytes=1000-", None]
-
-
-def test_an_empty_part_is_not_continued(server, place):
-    assert get(remote(server.url("x.zip", give(cut=0), give())), place) == DIGEST
-    assert server.ranges == [None, None]
-
-
-def test_a_part_is_not_continued_with_a_file_of_another_length(server, place):
-    longer = DATA + b"more"
-    url = server.url("x.zip", give(cut=1000), give(longer), give(longer))
-    assert get(remote(url), place) == sha256(longer).hexdigest()
-    assert server.ranges == [None, "bytes=1000-", None]
+@pytest.mark.parametrize(
+    ("replies", "expected", "ranges"),
+    [
+        ([give(cut=1000), give(OTHER, etag='"v2"')], OTHER, [1000]),
+        # Servers that ignore If-Range, or give bytes from another place, an unknown one, or of another file.
+        ([give(cut=1000), give(OTHER, etag='"v2"', check=False)], OTHER, [1000, None]),
+        ([give(cut=1000), give(shift=-1), give()], DATA, [1000, None]),
+        ([give(cut=1000), give(shift=1), give()], DATA, [1000, None]),
+        ([give(cut=1000), status(206, ETag='"v1"'), give()], DATA, [1000, None]),
+        ([give(cut=1000), give(LONGER), give(LONGER)], LONGER, [1000, None]),
+        ([give(cut=1000), give(DATA[:500], check=False)], DATA[:500], [1000, None]),
+        # Nothing to continue, or nothing that tells the file from others.
+        ([give(cut=0), give()], DATA, [None]),
+        ([give(cut=1000, etag=None), give(etag=None)], DATA, [None]),
+        # A server without ranges sends the whole file.
+        ([give(cut=1000, ranges=False), give(ranges=False)], DATA, [1000]),
+    ],
+)
+def test_two_files_are_never_glued(server, place, replies, expected, ranges):
+    assert get(remote(server.url("x.zip", *replies)), place) == sha256(expected).hexdigest()
+    assert place.read_bytes() == expected
+    assert server.ranges == [None, *(start and f"bytes={start}-" for start in ranges)]
 
 
 def test_a_part_from_another_address_is_not_continued(server, place):
@@ -115,24 +101,6 @@ def test_a_part_from_another_address_is_not_continued(server, place):
     get(remote(first, second), place)
     assert place.read_bytes() == OTHER
     assert server.ranges[-1] is None
-
-
-def test_a_part_without_a_validator_is_fetched_from_its_beginning(server, place):
-    url = server.url("x.zip", give(cut=1000, etag=None), give(etag=None))
-    assert get(remote(url), place) == DIGEST
-    assert server.ranges == [None, None]
-
-
-def test_a_server_without_ranges_restarts_cleanly(server, place):
-    url = server.url("x.zip", give(cut=1000, ranges=False), give(ranges=False))
-    assert get(remote(url), place) == DIGEST
-    assert place.read_bytes() == DATA
-
-
-def test_a_part_longer_than_the_file_is_dropped(server, place):
-    url = server.url("x.zip", give(cut=1000), give(DATA[:500], check=False), give(DATA[:500], check=False))
-    get(remote(url), place)
-    assert place.read_bytes() == DATA[:500]
 
 
 def zipped(data=DATA):

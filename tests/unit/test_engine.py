@@ -119,6 +119,14 @@ def test_every_row_moves_as_in_the_dense_optimizer(
             assert np.abs(fused.table() - autograd.weights()["table"]).mean() < 1e-3 * moved
 
 
+def random_moments() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A table and its moments, among them some that vanish beside ε and some that are far above it."""
+    generator = np.random.default_rng(0)
+    start, first = generator.normal(size=(2, ROWS, SETTINGS.dimension)).astype(np.float32)
+    second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
+    return start * np.float32(0.001), first * np.sqrt(second), second
+
+
 def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float, schedule: str) -> np.ndarray:
     """Return the parameters after k steps with gradients of zero, computed in double precision."""
     p, m, v = moments
@@ -134,21 +142,9 @@ def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float,
 @pytest.mark.parametrize("last", [1, 20, 170, 1000, 30_000])
 @pytest.mark.parametrize("k", [1, 2, 30, 1500])
 def test_missed_steps_are_made_up_for(last: int, k: int, decay: float, schedule: str) -> None:
-    optimizer = "adamw" if decay else "adam"
-    settings = replace(
-        SETTINGS,
-        learning_rate=0.001,
-        learning_rate_schedule=schedule,
-        optimizer=optimizer,
-        weight_decay=decay,
-    )
-    fused, _ = engines(settings)
-    generator = np.random.default_rng(0)
-    start, first = generator.normal(size=(2, *fused.table().shape)).astype(np.float32)
-    start *= 0.001
-    # The values range from ones that vanish beside ε to ones far above it.
-    second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
-    first *= np.sqrt(second)
+    optimizer = {"optimizer": "adamw", "weight_decay": decay} if decay else {}
+    fused, _ = engines(replace(SETTINGS, learning_rate=0.001, learning_rate_schedule=schedule, **optimizer))
+    start, first, second = random_moments()
     state = {"table": start, "first": first, "second": second, "last": np.full(ROWS, last)}
     fused.restore(
         {**{key: torch.from_numpy(value) for key, value in state.items()}, "steps": torch.tensor(last)}

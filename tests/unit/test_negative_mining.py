@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from test_dataset import flat
 from torch import Tensor
 
 from paraphrastic.base.arrays import Int64
@@ -46,8 +47,7 @@ def mined(vectors: Tensor, ids: Sequence[int] | None = None, *, threads: int = 1
 
 def ragged(groups: list[set[int]]) -> Sentences:
     """The groups of each pair, as training reads them."""
-    numbers = np.array([number for own in groups for number in sorted(own)], np.int32)
-    return Sentences(numbers, np.cumsum([0, *map(len, groups)]))
+    return flat(*map(sorted, groups))
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,15 @@ def stopped(
     **more: Any,
 ) -> list[Path]:
     """Interrupt a run at a step and return its checkpoints, newest first; it writes one after each step."""
+    with interrupted_at(step, monkeypatch):
+        train_model(data, output, settings, minutes=minutes, **more)
+    assert not (output / "model.safetensors").exists()
+    return sorted((output / "checkpoints").glob("*.safetensors"), reverse=True)
+
+
+@contextmanager
+def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Interrupt a training in the `with` block at this step."""
     plain, steps = TrainingRun._step, 0
 
     def counted(run: TrainingRun, *arguments: Any, **named: Any) -> float:
@@ -82,9 +93,7 @@ def stopped(
     with monkeypatch.context() as patch:
         patch.setattr(TrainingRun, "_step", counted)
         with pytest.raises(KeyboardInterrupt):
-            train_model(data, output, settings, minutes=minutes, **more)
-    assert not (output / "model.safetensors").exists()
-    return sorted((output / "checkpoints").glob("*.safetensors"), reverse=True)
+            yield
 
 
 def history(model: Path) -> list[dict[str, Any]]:
