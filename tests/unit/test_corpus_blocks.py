@@ -73,19 +73,9 @@ def test_full_disk(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_damaged_files(tmp_path):
-    path = tmp_path / "x.parquet"
-    with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet"):
-        list(read_blocks(path))
-    with write_blocks(path, SCHEMA) as writer:
-        writer.write(batch(0, 1000))
-    content = path.read_bytes()
-    path.write_bytes(content[:-20])
-    with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet"):
-        list(read_blocks(path))
-    path.write_bytes(content[:4] + bytes(len(content) // 2) + content[4 + len(content) // 2 :])
-    with pytest.raises(InputError, match=r"x\.parquet: damaged"):
-        list(read_blocks(path))
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet: .*No such file"):
+        list(read_blocks(tmp_path / "x.parquet"))
 
 
 def test_a_flipped_bit_anywhere_is_refused_or_changes_nothing(tmp_path, monkeypatch):

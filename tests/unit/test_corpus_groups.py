@@ -142,12 +142,6 @@ def test_linked_rows_have_one_group_and_pairs_of_their_own(tmp_path: Path) -> No
     ]
 
 
-def test_links_without_any_row(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.csv", "a,b,one,other\n")
-    with pytest.raises(InputError, match=r"the corpus is empty: no lines"):
-        extract(tmp_path, [(path, "text:one text:other link:a link:b")])
-
-
 @pytest.mark.parametrize("rows", [1, 5000])
 def test_a_chain_of_links_is_one_group_whatever_its_order(tmp_path: Path, rows: int) -> None:
     order = np.random.default_rng(1).permutation(rows)
@@ -168,13 +162,6 @@ def test_neighbours_on_a_circle_come_first_and_then_those_farther_away() -> None
         (0, 2), (1, 3), (4, 6), (5, 7), (2, 4), (3, 5), (0, 6), (1, 7),
         (0, 3), (1, 4), (2, 5), (1, 6), (2, 7), (3, 6), (4, 7), (0, 5), (0, 4), (1, 5), (2, 6), (3, 7),
     ]  # fmt: skip
-
-
-def test_files_may_have_layouts_of_their_own(tmp_path: Path) -> None:
-    one = written(tmp_path / "one.csv", "a,b\nx,y\n")
-    two = written(tmp_path / "two.csv", "c,d\nu,v\n")
-    rows = extract(tmp_path, [(one, "text:a text:b"), (two, "text:c text:d")])
-    assert groups_of(rows) == {frozenset("xy"), frozenset("uv")}
 
 
 def test_csv_keeps_ends_of_lines_in_quotes_and_names_broken_rows(tmp_path: Path) -> None:
@@ -202,6 +189,7 @@ def test_csv_keeps_ends_of_lines_in_quotes_and_names_broken_rows(tmp_path: Path)
         ("x.txt", "a\n", "text:a", "is no table: its name has none of the endings"),
         ("x.txt", "a\n", "lines:*.en", r"no file matches \*\.en; there are x\.txt"),
         ("x.csv", "a,b\nsame,SAME\n", "text:a text:b", "the corpus is empty"),
+        ("x.csv", "a,b,one,other\n", "text:one text:other link:a link:b", "the corpus is empty: no lines"),
     ],
 )
 def test_faults_are_one_line(tmp_path: Path, name: str, text: str, words: str, cause: str) -> None:

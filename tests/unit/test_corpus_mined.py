@@ -194,13 +194,6 @@ def test_nothing_to_mine(tmp_path):
     assert not (tmp_path / "counts.json").exists()
 
 
-def test_damaged_input(tmp_path):
-    path = write(tmp_path / "one", ROWS)
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(InputError, match=r"one: not readable as Parquet"):
-        sample(tmp_path, [path])
-
-
 def by_length(calls):
     """Return an encoder whose vectors have an angle equal to the number of letters."""
 

@@ -159,10 +159,3 @@ def test_too_little_memory(tmp_path):
     path = write(tmp_path / "one", [n / 2**17 for n in range(100_000)])
     with pytest.raises(InputError, match=r"parts\.json: pairs cannot be ranked, .* Out of Memory"):
         rank(tmp_path, [path], memory_mb=2)
-
-
-def test_damaged_input(tmp_path):
-    path = write(tmp_path / "one", [0.5] * 1000)
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(InputError, match=r"one: not readable as Parquet"):
-        rank(tmp_path, [path])

@@ -80,11 +80,6 @@ def test_a_large_loss_is_logged(tmp_path, caplog):
     assert caplog.messages == []
 
 
-def test_lowercase(tmp_path):
-    _, kept, _ = select(tmp_path, block(source=["ÄB  Σ"]), {}, preparation={"lowercase": True})
-    assert kept[0]["source"] == "äb σ"
-
-
 def noise(size=500) -> pa.RecordBatch:
     draw = np.random.default_rng(2)
     return block(
@@ -199,12 +194,6 @@ def test_every_pair_is_in_another_language(tmp_path):
 def test_a_pair_without_a_score_fails_where_others_have_one(tmp_path):
     counts, _, _ = select(tmp_path, block(paraphrase_score=[None, 0.9]), PAPER)
     assert counts["dropped"]["paraphrase_score"] == 1
-
-
-def test_the_output_is_folded_before_it_is_lower_cased(tmp_path):
-    pairs = block(source=["İki  kedi"], target=["Two cats"])
-    _, rows, _ = select(tmp_path, pairs, {}, preparation={"folding": {"tr": "dotted"}, "lowercase": True})
-    assert (rows[0]["source"], rows[0]["target"]) == ("iki kedi", "two cats")
 
 
 def test_shards_are_selected_as_one_corpus(tmp_path):

@@ -1,6 +1,7 @@
 """Test the vocabulary and the encoded training data."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -92,14 +93,23 @@ def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
             assert listed(first) == listed(second)
 
 
+def encoded(
+    folder: Path, pairs: list[tuple[str, str]], *, max_pieces: int | None = None,
+    groups: pa.Array | None = None, **options: Any,
+) -> PairDataset:  # fmt: skip
+    """The data of these pairs, in pieces of a vocabulary of other ones."""
+    _, model = write_training_data(folder, sentence_pairs(50))
+    parquet = write_pairs(folder / "own.parquet", pairs, **({"groups": groups} if groups else {}))
+    units = [UnitVocabulary("subword", (model,), max_pieces)]
+    encode_dataset(parquet, units, folder / "own.h5", threads=1, **options)
+    return PairDataset(folder / "own.h5")
+
+
 def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> None:
-    _, model = write_training_data(tmp_path, sentence_pairs(50))
     pairs = [("狗", "das haus"), ("the dog 狗", "das auto"), ("the dog " * 50, "das haus")]
-    parquet = write_pairs(tmp_path / "unknown.parquet", pairs)
-    encode_dataset(parquet, [UnitVocabulary("subword", (model,), 20)], tmp_path / "unknown.h5", threads=1)
-    with PairDataset(tmp_path / "unknown.h5") as data:
+    with encoded(tmp_path, pairs, max_pieces=20) as data:
         source, _ = data.read(0, 3)
-        processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+        processor = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "sentencepiece.model"))
         only_unknown, mixed, long = listed(source)
         assert processor.unk_id() not in data.units[0].pieces
         # The first sentence has only one known piece, "▁".
@@ -109,21 +119,15 @@ def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> N
 
 
 def test_a_sentence_without_any_piece_is_the_last_row(tmp_path: Path) -> None:
-    _, model = write_training_data(tmp_path, sentence_pairs(50))
-    parquet = write_pairs(tmp_path / "empty.parquet", [("\u200b", "das haus"), ("the dog", "")])
-    encode_dataset(parquet, [UnitVocabulary("subword", (model,), None)], tmp_path / "empty.h5", threads=1)
-    with PairDataset(tmp_path / "empty.h5") as data:
+    with encoded(tmp_path, [("\u200b", "das haus"), ("the dog", "")]) as data:
         source, target = data.read(0, 2)
         assert listed(source)[0] == [data.units[0].n_rows - 1]
         assert listed(target)[1] == [data.units[0].n_rows - 1]
 
 
 def test_separate_sides_have_pieces_and_unknown_rows_of_their_own(tmp_path: Path) -> None:
-    _, model = write_training_data(tmp_path, sentence_pairs(50))
-    parquet = write_pairs(tmp_path / "own.parquet", [("the dog", "the dog"), ("\u200b", "\u200b")])
-    units = [UnitVocabulary("subword", (model,), None)]
-    encode_dataset(parquet, units, tmp_path / "own.h5", tables="separate", threads=1)
-    with PairDataset(tmp_path / "own.h5") as data:
+    pairs = [("the dog", "the dog"), ("\u200b", "\u200b")]
+    with encoded(tmp_path, pairs, tables="separate") as data:
         (unit,) = data.units
         source, target = (listed(side) for side in data.read(0, 2))
         assert not set(source[0]) & set(target[0])
@@ -215,15 +219,9 @@ def test_a_vocabulary_of_the_first_sentences_is_the_same_in_every_run(tmp_path: 
 
 
 def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
-    _, model = write_training_data(tmp_path, sentence_pairs(50))
-    lists = [[0], [0, 3], [1], [2], [3, 4, 5], [3]]
-    groups = pa.array(lists, pa.list_(pa.int32()))
-    write_pairs(tmp_path / "grouped.parquet", sentence_pairs(6), groups=groups)
-    vocabulary = UnitVocabulary("subword", (model,), 100)
-    grouped = tmp_path / "grouped.h5"
+    groups = pa.array([[0], [0, 3], [1], [2], [3, 4, 5], [3]], pa.list_(pa.int32()))
     # Blocks of two rows, so that groups span them.
-    encode_dataset(tmp_path / "grouped.parquet", [vocabulary], grouped, grouped=True, threads=1, batch_rows=2)
-    with PairDataset(grouped) as data:
+    with encoded(tmp_path, sentence_pairs(6), groups=groups, grouped=True, batch_rows=2) as data:
         for side in data.read(1, 6):
             taken = side.take(np.array([4, 0, 3])).groups
             assert taken is not None

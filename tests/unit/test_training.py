@@ -169,26 +169,15 @@ def test_no_batch_is_empty(data: tuple[Path, Path], tmp_path: Path, batch_size: 
 
 
 @pytest.mark.parametrize("engine", ["fused", "autograd"])
-def test_one_pair_is_a_corpus_from_which_nothing_is_learned(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any
+@pytest.mark.parametrize(
+    ("copies", "change"), [(1, {}), (90, {"exclude_duplicates": True, "negatives": "either_side"})]
+)
+def test_from_one_pair_and_its_copies_nothing_is_learned(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any, copies: int, change: dict[str, Any]
 ) -> None:
-    data = write_training_data(tmp_path, [("the dog sees the cat", "der hund sieht die katze")], size=40)
-    nothing_is_learned(data, tmp_path, replace(SETTINGS, engine=engine), caplog)
-
-
-@pytest.mark.parametrize("engine", ["fused", "autograd"])
-def test_from_copies_of_one_pair_nothing_is_learned(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any
-) -> None:
-    data = write_training_data(tmp_path, [("the dog sees the cat", "der hund sieht die katze")] * 90, size=40)
-    settings = replace(SETTINGS, engine=engine, exclude_duplicates=True, negatives="either_side")
-    nothing_is_learned(data, tmp_path, settings, caplog)
-
-
-def nothing_is_learned(
-    data: tuple[Path, Path], folder: Path, settings: TrainingSettings, caplog: pytest.LogCaptureFixture
-) -> None:
-    model = load_model(train_model(data, folder / "model", settings).parent)
+    pairs = [("the dog sees the cat", "der hund sieht die katze")] * copies
+    data, settings = write_training_data(tmp_path, pairs, size=40), replace(SETTINGS, engine=engine, **change)
+    model = load_model(train_model(data, tmp_path / "model", settings).parent)
     untrained = beginning.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
     for epoch in range(1, settings.epochs + 1):
