@@ -40,11 +40,7 @@ def table(*broken: str, rows: int = 3000) -> bytes:
         ),
         (
             ['b,"opened\n', "c,c\n", 'c,"",d\n', 'c,"",\n'],
-            [
-                NEVER_CLOSED,
-                "104: 3 columns, the header has 2",
-                "105: 3 columns, the header has 2",
-            ],
+            [NEVER_CLOSED, "104: 3 columns, the header has 2", "105: 3 columns, the header has 2"],
         ),
         (
             ['b,"opened\n', 'c",c,d\n'],
@@ -52,10 +48,7 @@ def table(*broken: str, rows: int = 3000) -> bytes:
         ),
         (
             ['b,"no sentence is as long as this\n', f"{'x' * (1 << 20)}x\n"],
-            [
-                NEVER_CLOSED,
-                "103: longer than 1048576 bytes",
-            ],
+            [NEVER_CLOSED, "103: longer than 1048576 bytes"],
         ),
     ],
 )

@@ -44,10 +44,7 @@ def test_tsv_third_column_is_the_score(tmp_path):
 
 @pytest.mark.parametrize(
     ("columns", "text", "line"),
-    [
-        (("3", "1"), "eins\tx\tone\n", 1),
-        (("english", "german"), "german\tid\tenglish\neins\tx\tone\n", 2),
-    ],
+    [(("3", "1"), "eins\tx\tone\n", 1), (("english", "german"), "german\tid\tenglish\neins\tx\tone\n", 2)],
 )
 def test_tsv_columns_by_number_or_by_header(tmp_path, columns, text, line):
     _, rows, _ = extract(tmp_path, "tsv", text, columns=columns)

@@ -47,12 +47,7 @@ def test_aligned_reads_gzip_and_plain_files_by_language(tmp_path):
 def test_lines_end_at_newlines_only(tmp_path):
     source = "\ufeffone\u2028still one\x85\x0bone\r\n\ttwo\rtwo\n\nfour\x7f\n"
     _, rows, _ = extract_files(tmp_path, "aligned", sides(tmp_path, source, "1\n2\n3\n4\n"))
-    assert pairs(rows) == [
-        ("one\u2028still one  one", "1"),
-        (" two two", "2"),
-        ("", "3"),
-        ("four ", "4"),
-    ]
+    assert pairs(rows) == [("one\u2028still one  one", "1"), (" two two", "2"), ("", "3"), ("four ", "4")]
 
 
 def test_a_line_across_read_chunks_is_whole(tmp_path, monkeypatch):

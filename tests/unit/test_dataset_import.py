@@ -155,15 +155,9 @@ def cut(path: Path) -> None:
         (cut, "not readable as HDF5: Unable to synchronously open file (truncated file"),
         (with_data(lambda file: file.create_group("pairs")), "has no data set 'data'"),
         (with_data(lambda file: file.create_group("data")), "data is <HDF5 group"),
-        (
-            with_data(lambda file: file.create_dataset("data", data=[[1, 2]])),
-            "two columns of integer arrays",
-        ),
+        (with_data(lambda file: file.create_dataset("data", data=[[1, 2]])), "two columns of integer arrays"),
         (with_data(lambda file: file.create_dataset("data", (4,), VLEN)), "two columns of integer arrays"),
-        (
-            with_data(lambda file: file.create_dataset("data", (4, 3), VLEN)),
-            "two columns of integer arrays",
-        ),
+        (with_data(lambda file: file.create_dataset("data", (4, 3), VLEN)), "two columns of integer arrays"),
         (
             with_data(lambda file: file.create_dataset("data", (4, 2), h5py.string_dtype())),
             "two columns of integer arrays",
@@ -179,10 +173,7 @@ def cut(path: Path) -> None:
         ),
         (with_cell(5, 1, [3, 35, 2]), "data, row 5, column 1: 35 is not one of the vocabulary's 35 rows"),
         (with_cell(9, 0, [-1]), "data, row 9, column 0: -1 is not one of the vocabulary's 35 rows"),
-        (
-            with_length(7),
-            "data, row 7, column 0: damaged: 4,278,190,080 pieces would be longer",
-        ),
+        (with_length(7), "data, row 7, column 0: damaged: 4,278,190,080 pieces would be longer"),
     ],
 )
 def test_what_is_wrong_with_the_data_is_one_line(

@@ -40,10 +40,7 @@ def test_negatives_are_those_of_a_plain_search(
     vectors, ids = unit_vectors(80), [i % 23 for i in range(80)]
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
     found = hardest_on_device(
-        vectors.to(device),
-        torch.tensor(ids, device=device),
-        **options,
-        precision="float32",
+        vectors.to(device), torch.tensor(ids, device=device), **options, precision="float32"
     )
     assert found.tolist() == plain_search(vectors, ids, **options)
 

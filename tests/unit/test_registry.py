@@ -154,11 +154,7 @@ def test_notes_empty_lines_and_carriage_returns_are_allowed(tmp_path):
         ({"members": "a/../../b c"}, "members", "'a/../../b' leaves the archive's folder"),
         ({"kind": "manythings", "members": "-"}, "members", "needs the name of the member"),
         ({"kind": "tsv", "languages": "-"}, "languages", "needs one language or a pair such as en-fr"),
-        (
-            {"kind": "tsv", "members": "1 2 3 4 5"},
-            "members",
-            "needs two to four different columns",
-        ),
+        ({"kind": "tsv", "members": "1 2 3 4 5"}, "members", "needs two to four different columns"),
         ({"kind": "tsv", "members": "1 2 -"}, "members", "'-' can only stand for the paraphrase score"),
         ({"kind": "tsv", "members": "1 2 - en"}, "members", "numbers from 1, or all of them names"),
         ({"kind": "tsv", "members": "1 en"}, "members", "numbers from 1, or all of them names"),

@@ -315,10 +315,7 @@ def untrained_table(data: tuple[Path, Path], settings: TrainingSettings) -> Any:
 
 
 def test_a_precision_without_instructions_is_told(
-    data: tuple[Path, Path],
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    data: tuple[Path, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(train, "has_instructions", lambda precision: precision != "bfloat16")
     for precision in ("float32", "bfloat16"):
