@@ -166,11 +166,7 @@ def write_blocks(
     """
     with atomic_output(path) as temporary:
         with pq.ParquetWriter(
-            temporary,
-            schema,
-            compression="zstd",
-            use_dictionary=list(dictionary),
-            write_page_checksum=True,
+            temporary, schema, compression="zstd", use_dictionary=list(dictionary), write_page_checksum=True
         ) as writer:
             blocks = BlockWriter(writer)
             yield blocks

@@ -71,10 +71,7 @@ def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duck
     temporary = resources["temporary"]
     Path(temporary).mkdir(parents=True, exist_ok=True)
     remove_leftovers(Path(temporary), "pairs-")
-    with (
-        unwritable_named(temporary),
-        TemporaryDirectory(dir=temporary, prefix=f"pairs-{OWNER}.") as folder,
-    ):
+    with unwritable_named(temporary), TemporaryDirectory(dir=temporary, prefix=f"pairs-{OWNER}.") as folder:
         try:
             with duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database:
                 database.execute(f"SET memory_limit = '{resources['memory_mb']}MB'")

@@ -91,11 +91,7 @@ def warn(sentence: str | None) -> None:
 
 
 def _loss(
-    what: str,
-    name: str,
-    read: int,
-    dropped: Mapping[str, int],
-    reasons: Mapping[str, tuple[str, str]],
+    what: str, name: str, read: int, dropped: Mapping[str, int], reasons: Mapping[str, tuple[str, str]]
 ) -> str | None:
     total = sum(dropped.values())
     if total <= LARGE * read:

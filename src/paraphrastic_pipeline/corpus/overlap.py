@@ -12,10 +12,7 @@ _KEY_BITS = 63
 
 
 def compare_words(
-    sources: pa.Array | Sequence[str],
-    targets: pa.Array | Sequence[str],
-    *,
-    tokenizer: Tokenizer = "word",
+    sources: pa.Array | Sequence[str], targets: pa.Array | Sequence[str], *, tokenizer: Tokenizer = "word"
 ) -> tuple[Float32, Int32]:
     """Trigram overlap and changed words of each pair, with words split by `tokens.tokenize`.
 

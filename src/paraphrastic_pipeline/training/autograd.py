@@ -62,10 +62,7 @@ class AutogradEngine:
         groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
         # AdamW without weight decay is Adam.
         self.optimizer = torch.optim.AdamW(
-            groups,
-            lr=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            fused=True,
+            groups, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
         self.block: int = getattr(encoder, "embed_block", EMBED_BLOCK)
         # Small gradients would vanish in float16, so the loss is scaled up.

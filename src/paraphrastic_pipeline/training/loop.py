@@ -125,12 +125,7 @@ class TrainingRun:
             self.last_told = started
 
     def finish(
-        self,
-        report: Report,
-        score: Score | None,
-        *,
-        every: float = 1.0,
-        seconds_between_checkpoints: float,
+        self, report: Report, score: Score | None, *, every: float = 1.0, seconds_between_checkpoints: float
     ) -> list[Weights]:
         """Train the rest of the run and return the parameters of each cut by name.
 
