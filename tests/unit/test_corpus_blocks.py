@@ -26,6 +26,13 @@ def batch(start: int, stop: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
+def written(folder: Path, rows: int, **options) -> Path:
+    with write_blocks(folder / "x.parquet", SCHEMA, **options) as writer:
+        writer.write(batch(0, rows))
+        writer.note("number", 7)
+    return folder / "x.parquet"
+
+
 @pytest.mark.parametrize("size", [1, 3, 10, 25])
 def test_bytes_do_not_depend_on_the_batches(tmp_path, monkeypatch, size):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
@@ -81,10 +88,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_flipped_bit_anywhere_is_refused_or_changes_nothing(tmp_path, monkeypatch):
     """Pages have checksums of their own, and the list of columns and rows at the end has one, too."""
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 500)
-    path = tmp_path / "x.parquet"
-    with write_blocks(path, SCHEMA, dictionary=["language"]) as writer:
-        writer.write(batch(0, 1000))
-        writer.note("number", 7)
+    path = written(tmp_path, 1000, dictionary=["language"])
     whole, table = path.read_bytes(), pa.Table.from_batches([batch(0, 1000)])
     assert read_table(path) == table
     listed = 8 + int.from_bytes(whole[-8:-4], "little")
@@ -106,9 +110,7 @@ def test_a_flipped_bit_anywhere_is_refused_or_changes_nothing(tmp_path, monkeypa
 
 
 def test_pages_that_are_skipped_are_missed(tmp_path):
-    path = tmp_path / "x.parquet"
-    with write_blocks(path, SCHEMA) as writer:
-        writer.write(batch(0, 100))
+    path = written(tmp_path, 100)
     whole = bytearray(path.read_bytes())
     # The second byte of the first page is its kind.
     whole[5] ^= 8
@@ -118,9 +120,7 @@ def test_pages_that_are_skipped_are_missed(tmp_path):
 
 
 def test_a_file_that_is_cut_off_anywhere_is_named(tmp_path):
-    path = tmp_path / "x.parquet"
-    with write_blocks(path, SCHEMA) as writer:
-        writer.write(batch(0, 100))
+    path = written(tmp_path, 100)
     whole = path.read_bytes()
     for size in random.Random(2).sample(range(len(whole)), 50):
         path.write_bytes(whole[:size])
@@ -137,13 +137,10 @@ def test_a_column_that_is_missing_is_named(tmp_path):
 @pytest.mark.parametrize("rows", [0, 1, 499, 500, 501, 1000, 2000, None])
 def test_the_first_rows_are_read(tmp_path, monkeypatch, rows):
     monkeypatch.setattr(blocks, "READ_ROWS", 500)
-    with write_blocks(tmp_path / "x.parquet", SCHEMA) as writer:
-        writer.write(batch(0, 1000))
-    whole = pa.Table.from_batches([batch(0, 1000)])
-    assert read_table(tmp_path / "x.parquet", rows=rows) == whole.slice(0, rows)
-    assert read_table(tmp_path / "x.parquet", columns=["language"], rows=rows) == whole.select(
-        ["language"]
-    ).slice(0, rows)
+    path, whole = written(tmp_path, 1000), pa.Table.from_batches([batch(0, 1000)])
+    assert read_table(path, rows=rows) == whole.slice(0, rows)
+    languages = read_table(path, columns=["language"], rows=rows)
+    assert languages == whole.select(["language"]).slice(0, rows)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
@@ -196,9 +193,8 @@ def test_too_little_memory_is_no_damage(
     def no_memory(*arguments: object, **options: object) -> None:
         raise error
 
-    with write_blocks(tmp_path / "x.parquet", SCHEMA) as writer:
-        writer.write(batch(0, 5))
+    path = written(tmp_path, 5)
     for method in ("iter_batches", "__init__"):
         monkeypatch.setattr(pq.ParquetFile, method, no_memory)
         with pytest.raises(type(error)):
-            list(read_blocks(tmp_path / "x.parquet"))
+            list(read_blocks(path))

@@ -236,10 +236,7 @@ def _find_columns(
         if languages[0] != languages[1]:
             sides = [languages, (f"translation.{languages[0]}", f"translation.{languages[1]}"), *sides]
         possible = [([*names, *scores], tuple(scores.values())) for names in sides]
-    return next(
-        (columns_and_scores for columns_and_scores in possible if set(columns_and_scores[0]) <= set(paths)),
-        None,
-    )
+    return next((each for each in possible if set(each[0]) <= set(paths)), None)
 
 
 def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:

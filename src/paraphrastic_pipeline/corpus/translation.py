@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 TRANSLATED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64()), ("ended", pa.bool_())])
 # Pairs whose translations are written together, so that a run that was killed loses no more than these.
 BLOCK_PAIRS = 2048
-_IDENTITY = "identity.json"
 
 
 class Translation(NamedTuple):
@@ -180,12 +179,10 @@ def _with_transformers(
         # The first token only starts the decoder. A second pass gives the scores of the others, because
         # generation would hold those of the whole vocabulary for every step.
         labels, padding = sequences[:, 1:], tokenizer.pad_token_id
-        scores = torch.cat(
-            [
-                scores_of(inputs["input_ids"][rows], inputs["attention_mask"][rows], sequences[rows])
-                for rows in _parts(len(sentences), labels.shape[1] * model.config.vocab_size)
-            ]
-        )
+        size = max(1, MOST_SCORES // max(1, labels.shape[1] * model.config.vocab_size))
+        given = (inputs["input_ids"], inputs["attention_mask"], sequences)
+        parts = zip(*(tensor.split(size) for tensor in given), strict=True)
+        scores = torch.cat([scores_of(*part) for part in parts])
         if first is not None:
             # The search does not choose this token, so it has no part in its score.
             scores[:, 0] = 0.0
@@ -203,12 +200,6 @@ def _with_transformers(
         ]
 
     return translate_batch
-
-
-def _parts(rows: int, scores: int) -> list[slice]:
-    """Slices of rows that have at most `MOST_SCORES` scores together, if one row has `scores`."""
-    size = max(1, MOST_SCORES // max(1, scores))
-    return [slice(start, start + size) for start in range(0, rows, size)]
 
 
 def _with_ctranslate2(
@@ -305,11 +296,10 @@ def translate_corpus(
     """
     parts = Path(f"{output}.parts")
     identity = {"pairs": sha256(pairs), "settings": _digest(settings), "shard": list(shard)}
-    if parts.is_dir() and (not (parts / _IDENTITY).is_file() or read_json(parts / _IDENTITY) != identity):
-        shutil.rmtree(parts)
-    if not parts.is_dir():
-        parts.mkdir(parents=True)
-        write_json(parts / _IDENTITY, identity)
+    about = parts / "identity.json"
+    if not about.is_file() or read_json(about) != identity:
+        shutil.rmtree(parts, ignore_errors=True)
+        write_json(about, identity)
     translate: Translate | None = None
     done: list[Path] = []
     blocks = read_blocks(pairs, columns=["source", "target", "line"], rows=BLOCK_PAIRS, shard=shard)

@@ -16,6 +16,8 @@ from paraphrastic_pipeline.corpus.tokens import tokenize
 from paraphrastic_pipeline.registry.archive import open_largest
 
 _BLOCK_LINES = 10_000
+# Most bytes that a file may have, unpacked.
+_MAX_BYTES = 1 << 36
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -27,7 +29,6 @@ class WordVectors:
 
     Args:
         path: the file.
-        max_bytes: most bytes that the file may have, unpacked.
         only: words to keep; None keeps all. For other words, only the number of values is checked.
 
     Attributes:
@@ -39,9 +40,9 @@ class WordVectors:
             is not a finite number, or the file has no words.
     """
 
-    def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36, only: Set[str] | None = None) -> None:
+    def __init__(self, path: str | Path, *, only: Set[str] | None = None) -> None:
         self.words: dict[str, int] = {}
-        with _opened(path, max_bytes) as (dim, lines):
+        with _opened(path) as (dim, lines):
             blocks = list(self._read(path, lines, dim, only))
         if not blocks:
             raise InputError(f"{path}: contains no word vectors")
@@ -93,18 +94,18 @@ class WordVectors:
         return unit
 
 
-def words_with_vectors(path: str | Path, *, max_bytes: int = 1 << 36) -> Iterator[str]:
+def words_with_vectors(path: str | Path) -> Iterator[str]:
     """The words of a file of word vectors, in its order; `WordVectors` reads the vectors, and checks them."""
-    with _opened(path, max_bytes) as (dim, lines):
+    with _opened(path) as (dim, lines):
         for _, line in lines:
             # Words in GloVe's largest files can contain spaces, so the values are the last cells.
             yield line.rstrip().rsplit(b" ", dim)[0].decode("utf-8", "replace")
 
 
 @contextmanager
-def _opened(path: str | Path, max_bytes: int) -> Iterator[tuple[int, Iterator[tuple[int, bytes]]]]:
+def _opened(path: str | Path) -> Iterator[tuple[int, Iterator[tuple[int, bytes]]]]:
     """Open a file of word vectors: its dimension, and its numbered lines without the header."""
-    with open_largest(path, max_bytes=max_bytes) as stream:
+    with open_largest(path, max_bytes=_MAX_BYTES) as stream:
         lines = enumerate(stream, start=1)
         first = next(lines, (1, b""))
         head = first[1].split()
