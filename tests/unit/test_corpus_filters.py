@@ -1,7 +1,7 @@
 """Test what each filter of a selection accepts."""
 
 import pytest
-from scored_pairs import PAPER, block
+from scored_corpus import PAPER, block
 
 from paraphrastic_pipeline.corpus.filters import build_filters
 

@@ -18,6 +18,7 @@ from pair_files import marked, write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.database import open_database
 from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 
@@ -374,26 +375,15 @@ def test_many_corpora_take_no_more_memory_than_one(tmp_path):
     assert counts["kept"] == len(rows) == 14 * 12_000
 
 
-def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
+def test_temporary_folder_is_left_to_its_owner(tmp_path):
     kept = tmp_path / "temporary" / "other job"
     kept.mkdir(parents=True)
     ended = subprocess.Popen(["true"])
     ended.wait()
     leftover = tmp_path / "temporary" / f"pairs-{platform.node()}-{ended.pid}.abc"
     leftover.mkdir()
-    merge_pairs(
-        two,
-        tmp_path / "out",
-        counts=tmp_path / "counts.json",
-        contaminated=[],
-        merging=Merging(
-            duplicates="keep_one", near_duplicates=None, drop=[], max_pairs=[None, None], weights=[1, 1]
-        ),
-        seed=1,
-        memory_mb=200,
-        threads=1,
-        temporary=tmp_path / "temporary",
-    )
+    with open_database("x", memory_mb=200, threads=1, temporary=tmp_path / "temporary"):
+        assert len(list(kept.parent.iterdir())) == 2
     assert kept.is_dir()
     assert not leftover.exists()
 

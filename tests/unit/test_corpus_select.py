@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scored_pairs import PAPER, block
+from scored_corpus import PAPER, block
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling

@@ -253,17 +253,3 @@ def test_the_composition_penalty_is_on_all_weights_of_lstms_and_on_nothing_else(
         torch.testing.assert_close(penalized[name] - gradients[name], added, atol=1e-6, rtol=1e-5)
     squares = sum(before[name].square().sum().item() for name in weights)
     assert penalized_loss - loss == pytest.approx(0.05 * squares, rel=1e-5)
-
-
-def test_the_composition_penalty_makes_the_weights_of_a_trained_lstm_small(
-    data: Data, tmp_path: Path
-) -> None:
-    norms = []
-    for penalty in (0.0, 10.0):
-        settings = replace(SHORT, composition_penalty=penalty)
-        folder = data.train(ARCHITECTURES["lstm"], tmp_path / str(penalty), settings)
-        model = load_model(folder)
-        assert model.config["training"]["composition_penalty"] == penalty
-        weights = [value for name, value in model.tensors().items() if ".lstm." in name]
-        norms.append(sum(np.square(value).sum() for value in weights))
-    assert norms[1] < 0.7 * norms[0]
