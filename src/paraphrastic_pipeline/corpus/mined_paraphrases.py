@@ -119,19 +119,15 @@ def _write_sampled(database: duckdb.DuckDBPyConnection, output: str | Path) -> i
     written = 0
     with write_blocks(output, PAIR_SCHEMA) as writer:
         for block in pairs.to_arrow_reader(BLOCK_ROWS):
-            kept = block.filter(pa.array(_is_kept(block)))
+            columns = (block[name].to_pylist() for name in ("source", "target", "close"))
+            differ = [
+                not close or levenshtein_ratio(source, target) <= _ALIKE
+                for source, target, close in zip(*columns, strict=True)
+            ]
+            kept = block.filter(pa.array(differ))
             written += kept.num_rows
             writer.write(kept.drop_columns("close").cast(PAIR_SCHEMA))
     return written
-
-
-def _is_kept(block: pa.RecordBatch) -> list[bool]:
-    """Whether the two sentences of each pair are not too alike."""
-    columns = (block[name].to_pylist() for name in ("source", "target", "close"))
-    return [
-        not close or levenshtein_ratio(source, target) <= _ALIKE
-        for source, target, close in zip(*columns, strict=True)
-    ]
 
 
 def levenshtein_ratio(one: str, other: str) -> float:

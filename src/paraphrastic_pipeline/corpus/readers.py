@@ -155,12 +155,8 @@ def _opus(source: _Source) -> PairRows:
     languages, members = source.files[0].languages, source.files[0].members
     names = [members[number :: len(languages)] for number in range(len(languages))]
     labels = [f"{source.label}: {code} side" for code in languages]
-    return PairRows(_pairs(aligned_lines(source.members(names), labels, source.unreadable)))
-
-
-def _pairs(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, str, int]]:
-    for number, (source, target) in lines:
-        yield source, target, number
+    lines = aligned_lines(source.members(names), labels, source.unreadable)
+    return PairRows((one, other, number) for number, (one, other) in lines)
 
 
 def _captions(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, str, int]]:
@@ -234,7 +230,7 @@ def _groups(source: _Source) -> PairRows:
 # Each reader yields `source, target, line[, scores]`, with the sides in the order of the files' languages.
 _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "opus": _opus,
-    "aligned": lambda source: PairRows(_pairs(source.aligned())),
+    "aligned": lambda source: PairRows((one, other, number) for number, (one, other) in source.aligned()),
     "captions": lambda source: PairRows(_captions(source.aligned())),
     "text": lambda source: PairRows((line, line, number) for number, (line,) in source.aligned()),
     "groups": _groups,

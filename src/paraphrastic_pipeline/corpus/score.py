@@ -152,8 +152,13 @@ class _Scorer:
             original = texts.to_pylist()
             prepared = prepare_text(original, folding=self.text.folding, lowercase=self.text.lowercase)
             if self.identifier is not None:
-                identified = original if self.text.identify == "original" else as_read(prepared)
-                measures = _languages(self.identifier, identified, language)
+                seen = original if self.text.identify == "original" else as_read(prepared)
+                identified = self.identifier.identify(seen, language)
+                measures = {
+                    "language": pa.array(identified.codes, pa.string()),
+                    "confidence": pa.array(identified.confidences),
+                    "probability": pa.array(identified.probabilities, from_pandas=True),
+                }
             counted = compared = pa.array(self.compose(prepared), pa.string())
             if segmenter != "none":
                 compared = pa.array(self.compose(segment(prepared, language, segmenter)), pa.string())
@@ -164,16 +169,6 @@ class _Scorer:
             counted = compared = _visible(texts)
         measures["tokens"], measures["characters"] = self.count(counted)
         return compared, measures
-
-
-def _languages(identifier: LanguageIdentifier, texts: list[str], language: str) -> dict[str, pa.Array]:
-    """The columns about the language of a side."""
-    identified = identifier.identify(texts, language)
-    return {
-        "language": pa.array(identified.codes, pa.string()),
-        "confidence": pa.array(identified.confidences),
-        "probability": pa.array(identified.probabilities, from_pandas=True),
-    }
 
 
 def _visible(texts: pa.Array) -> pa.Array:
