@@ -19,14 +19,13 @@ more array lists these pieces:
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import h5py
 import numpy as np
-import pyarrow as pa
 
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
@@ -98,24 +97,24 @@ def encode_dataset(
     """
     with new_hdf5(output) as file:
         tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
-        if grouped:
-            create_side(file, GROUPS)
-        columns = [*SIDES, GROUPS] if grouped else [*SIDES]
-        for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
-            sentences = [batch[side].to_pylist() for side in SIDES]
+        for sentences in read_sides(pairs, file, grouped=grouped, batch_rows=batch_rows):
             for tokenizer in tokenizers:
                 tokenizer.append(sentences)
-            if grouped:
-                append_groups(file, batch)
         for tokenizer in tokenizers:
             tokenizer.finish(pairs)
 
 
-def append_groups(file: h5py.File, batch: pa.RecordBatch) -> None:
-    """Append the groups of these pairs."""
-    groups = batch[GROUPS]
-    offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
-    append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
+def read_sides(pairs: Path, file: h5py.File, *, grouped: bool, batch_rows: int) -> Iterator[list[list[str]]]:
+    """The sentences of both sides of pairs, in blocks, whose groups are written to `file` if `grouped`."""
+    if grouped:
+        create_side(file, GROUPS)
+    columns = [*SIDES, GROUPS] if grouped else [*SIDES]
+    for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
+        yield [batch[side].to_pylist() for side in SIDES]
+        if grouped:
+            groups = batch[GROUPS]
+            offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
+            append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
 
 
 class _UnitTokenizer:

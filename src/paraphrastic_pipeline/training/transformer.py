@@ -15,14 +15,12 @@ from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.transformer import TransformerFiles, load_modules
 from paraphrastic.model.transformer_tokens import cut_into_tokens, load_tokenizer, padded, tokenizer_digest
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
-from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
 from paraphrastic_pipeline.training.dataset import (
-    GROUPS,
     SIDES,
-    append_groups,
     append_sentences,
     create_side,
+    read_sides,
     write_pieces,
 )
 from paraphrastic_pipeline.training.loop import Weights
@@ -62,15 +60,10 @@ def tokenize_pairs(
         unit = file.create_group(TOKENS)
         for side in SIDES:
             create_side(unit, side)
-        if grouped:
-            create_side(file, GROUPS)
-        columns = [*SIDES, GROUPS] if grouped else [*SIDES]
-        for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
-            for side in SIDES:
-                tokens = cut_into_tokens(tokenizer, batch[side].to_pylist())
+        for sentences in read_sides(pairs, file, grouped=grouped, batch_rows=batch_rows):
+            for side, texts in zip(SIDES, sentences, strict=True):
+                tokens = cut_into_tokens(tokenizer, texts)
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
-            if grouped:
-                append_groups(file, batch)
         rows = np.arange(len(tokenizer), dtype=np.int32)
         write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
 
