@@ -63,12 +63,13 @@ def test_quotes_within_tab_separated_text_are_text(tmp_path: Path) -> None:
     assert read(Source(path, ["x"]))[1] == [['"So what', 'said "no"']]
 
 
-def test_columns_by_number_have_no_header(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", "a,b\nc,d\n")
+@pytest.mark.parametrize(("name", "content"), [("a.csv", "a,b\nc,d\n"), ("a.tsv", "a\tb\nc\td\n")])
+def test_columns_by_number_have_no_header(name: str, content: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name, content)
     assert read(Source(path, ["2", "1"], texts=2))[1] == [["b", "d"], ["a", "c"]]
     assert read(Source(path, ["2"], "1"))[0] == ["a", "c"]
     for number in "03":
-        with pytest.raises(InputError, match=f"a.csv:1: no column '{number}'; the header has '1', '2'"):
+        with pytest.raises(InputError, match=f"{name}:1: no column '{number}'; the header has '1', '2'"):
             read(Source(path, [number]))
     with pytest.raises(InputError, match="has no header, so 'id' has to be a number, too"):
         read(Source(path, ["2"], "id"))

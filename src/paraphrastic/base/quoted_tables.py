@@ -32,35 +32,41 @@ class TableRow(dict[str, str]):
 
 
 def table_rows(
-    stream: BinaryIO, label: str, separator: str, wanted: Sequence[str], unreadable: UnreadableRows
+    stream: BinaryIO,
+    label: str,
+    separator: str,
+    wanted: Sequence[str],
+    unreadable: UnreadableRows,
+    *,
+    has_header: bool = True,
 ) -> Iterator[tuple[int, "TableRow"]]:
     """The rows of a table by column, with the numbers of their first lines.
 
     A cell in quotes may hold separators and doubled quotes, and in CSV also the ends of lines. In TSV it may
-    not, since many such files have single quotes of both kinds.
+    not, since many such files have single quotes of both kinds. Without a header, the columns are numbered
+    from 1, and the first row says how many there are.
 
     Raises:
         InputError: the header cannot be read, or a wanted column is missing there or occurs twice.
     """
     header: list[str] = []
 
-    def refuse(number: int, cause: str) -> None:
-        if not header:
-            raise InputError(f"{label}:{number}: the header cannot be read: {cause}")
-        unreadable.add(label, number, cause)
-
     reader = _tsv_rows if separator == "\t" else csv_rows
     for number, row, cause in reader(enumerate(read_lines(stream, label), start=1), header):
         if cause:
-            refuse(number, cause)
-        elif header:
-            found = TableRow(zip(header, row, strict=True))
-            found.height = 1 + sum(cell.count("\n") for cell in row)
-            yield number, found
-        else:
-            header += row
-            check_columns(header, wanted, label)
-    if not header:
+            if has_header and not header:
+                raise InputError(f"{label}:{number}: the header cannot be read: {cause}")
+            unreadable.add(label, number, cause)
+            continue
+        if not header:
+            header += row if has_header else map(str, range(1, len(row) + 1))
+            check_columns(header, wanted, label if has_header else f"{label}:{number}")
+            if has_header:
+                continue
+        found = TableRow(zip(header, row, strict=True))
+        found.height = 1 + sum(cell.count("\n") for cell in row)
+        yield number, found
+    if has_header and not header:
         check_columns(header, wanted, label)
 
 

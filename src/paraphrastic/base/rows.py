@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES
 from paraphrastic.base.errors import InputError, on_one_line, shown
-from paraphrastic.base.lines import UnreadableRows, aligned_lines, read_batches, read_lines, readable_lines
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, read_batches, readable_lines
 from paraphrastic.base.numbers import is_count
-from paraphrastic.base.quoted_tables import check_columns, csv_rows, table_rows
+from paraphrastic.base.quoted_tables import check_columns, table_rows
 from paraphrastic.base.row_values import (
     RowError,
     are_plain,
@@ -187,7 +187,7 @@ class Source:
         try:
             with ParquetFile(self.path) as file:
                 names = _columns(self, file.schema_arrow.names)
-                wanted = [*names, *([] if self.identity is None else [self.identity])]
+                wanted = _with_identity(self, names)
                 check_columns(file.schema_arrow.names, wanted, self.path)
                 for batch in file.iter_batches(size, columns=list(dict.fromkeys(wanted))):
                     numbers = range(first, first + len(batch))
@@ -221,11 +221,14 @@ class Source:
             return
         if self._kind == "json":
             rows = _named(self, json_records(streams[0], self.path, unreadable))
-        elif self.columns and all(map(is_count, self.columns)):
-            rows = _numbered(self, streams[0], unreadable)
         else:
-            wanted = [*self.columns, *([] if self.identity is None else [self.identity])]
-            rows = _named(self, table_rows(streams[0], self.path, self._kind, wanted, unreadable))
+            has_header = not self.columns or not all(map(is_count, self.columns))
+            if not has_header and self.identity is not None and not is_count(self.identity):
+                cause = f"has no header, so {shown(self.identity)} has to be a number, too"
+                raise InputError(f"{self.path}: {cause}")
+            wanted = _with_identity(self, self.columns)
+            found = table_rows(streams[0], self.path, self._kind, wanted, unreadable, has_header=has_header)
+            rows = _named(self, found)
         yield from parse_rows(rows, partial(_row, self.identity), self.path, unreadable)
 
 
@@ -327,33 +330,17 @@ def _columns(source: Source, header: Sequence[str]) -> list[str]:
     raise InputError(f"{source.path}: is a table; say which of its columns has the text: {columns}")
 
 
+def _with_identity(source: Source, names: Sequence[str]) -> list[str]:
+    """The names of columns, and that of the one that identifies a row, if there is one."""
+    return [*names, *([] if source.identity is None else [source.identity])]
+
+
 def _named(source: Source, rows: Iterator[tuple[int, Any]]) -> Iterator[_Found]:
     """The values of named columns; a row is a mapping."""
     if (first := next(rows, None)) is None:
         return
     names = _columns(source, [*first[1]])
-    wanted = [*names, *([] if source.identity is None else [source.identity])]
+    wanted = _with_identity(source, names)
     for number, row in chain([first], rows):
         values = [row.get(name) for name in wanted]
         yield number, (names, values, getattr(row, "height", 1))
-
-
-def _numbered(source: Source, stream: Any, unreadable: UnreadableRows) -> Iterator[_Found]:
-    """The values of numbered columns of a table without a header, whose first row says how wide it is."""
-    if source.identity is not None and not is_count(source.identity):
-        raise InputError(f"{source.path}: has no header, so {shown(source.identity)} has to be a number, too")
-    names = [*source.columns, *([] if source.identity is None else [source.identity])]
-    places = [int(name) - 1 for name in names]
-    first: list[str] = []
-    rows = csv_rows(enumerate(read_lines(stream, source.path), start=1), first)
-    for number, row, cause in rows:
-        if cause:
-            unreadable.add(source.path, number, cause)
-            continue
-        if not first:
-            first += row
-            check_columns([str(place) for place in range(1, len(row) + 1)], names, f"{source.path}:{number}")
-        yield (
-            number,
-            (source.columns, [row[place] for place in places], 1 + sum(cell.count("\n") for cell in row)),
-        )
