@@ -96,7 +96,7 @@ def embed_file(
     elif source.identity is not None:
         raise InputError(f"{output}: a matrix has no identities of rows; write a .parquet or a .jsonl file")
     else:
-        writing = _matrix_output(output, model.dim, dtype, partial(MatrixDescription.about, maker))
+        writing = _matrix_output(output, model.dim, dtype, maker)
 
     def work(rows: Batch) -> tuple[Batch, Vectors]:
         return rows, embed(rows.columns[0])
@@ -131,25 +131,42 @@ def _embedder(model: SentenceEncoder | System, encoding: Encoding) -> Callable[[
 
 
 @contextmanager
-def _matrix_output(
-    output: str, dim: int, dtype: np.dtype[Any], describe: Callable[[Vectors], MatrixDescription]
-) -> Iterator[Write]:
+def _matrix_output(output: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Iterator[Write]:
     """Yield a function that appends rows to a `.npy` file, beside which its description is written."""
-    beside, made = None, None
-    if output != "-" and not is_stream(output):
-        beside = description_path(output)
+    is_file = output != "-" and not is_stream(output)
+    beside = description_path(output)
+    if is_file:
         require_replaceable(beside)
+    rows = 0
 
-    def complete(vectors: Vectors) -> None:
-        nonlocal made
-        made = describe(vectors)
-        # It describes the matrix that is about to be replaced.
-        if beside:
+    def write_header() -> None:
+        # numpy pads the header, so that it can be written again with the final number of rows.
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (rows, dim)}
+        np.lib.format.write_array_header_1_0(file, header)
+
+    def write(_: Batch, vectors: Vectors) -> None:
+        nonlocal rows
+        file.write(np.ascontiguousarray(vectors).data)
+        rows += len(vectors)
+
+    with byte_output(output) as stream, ExitStack() as stack:
+        # The header comes first but needs the number of rows, and what a stream has taken is gone.
+        file: IO[bytes] = stream if is_file else stack.enter_context(tempfile.TemporaryFile())
+        with unwritable_named(output if is_file else tempfile.gettempdir()):
+            write_header()
+            yield write
+            file.seek(0)
+            write_header()
+            file.flush()
+        if is_file:
+            written = np.load(file.name, mmap_mode="r", allow_pickle=False)
+            made = MatrixDescription.about(maker, written)
+            # It describes the matrix that is about to be replaced.
             beside.unlink(missing_ok=True)
-
-    with _npy_output(output, dim, dtype, complete) as write:
-        yield lambda rows, vectors: write(vectors)
-    if beside and made:
+        else:
+            file.seek(0)
+            shutil.copyfileobj(file, stream)
+    if is_file:
         made.write(beside)
 
 
@@ -195,40 +212,3 @@ def score_file(
             if progress:
                 progress(done)
     return scored
-
-
-@contextmanager
-def _npy_output(
-    path: str, dim: int, dtype: np.dtype[Any], describe: Callable[[Vectors], None]
-) -> Iterator[Callable[[Vectors], None]]:
-    """Yield a function that appends rows to a `.npy` file, [n, dim].
-
-    If the file is a regular one, `describe` is called with all rows before the file gets its name.
-    """
-    rows = 0
-
-    def write_header(file: IO[bytes]) -> None:
-        # numpy pads the header, so that it can be written again with the final number of rows.
-        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (rows, dim)}
-        np.lib.format.write_array_header_1_0(file, header)
-
-    def write(vectors: Vectors) -> None:
-        nonlocal rows
-        file.write(np.ascontiguousarray(vectors).data)
-        rows += len(vectors)
-
-    with byte_output(path) as output, ExitStack() as stack:
-        # The header comes first but needs the number of rows, and what a stream has taken is gone.
-        is_file = path != "-" and not is_stream(path)
-        file = output if is_file else stack.enter_context(tempfile.TemporaryFile())
-        with unwritable_named(path if is_file else tempfile.gettempdir()):
-            write_header(file)
-            yield write
-            file.seek(0)
-            write_header(file)
-            file.flush()
-        if is_file:
-            describe(np.load(file.name, mmap_mode="r", allow_pickle=False))
-        else:
-            file.seek(0)
-            shutil.copyfileobj(file, output)
