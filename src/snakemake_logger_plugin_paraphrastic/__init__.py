@@ -76,9 +76,8 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, or what it says about the run."""
         with self._drawing:
-            self._take(record)
             event = getattr(record, "event", None)
-            self._warn(record)
+            self._take(event, record)
             if self._progress is None or not self._on_terminal:
                 self._plain.handle(record)
                 if event == LogEvent.PROGRESS:
@@ -93,30 +92,24 @@ class LogHandler(LogHandlerBase):
                 self._plain.handle(record)
                 self._draw()
 
-    def _take(self, record: logging.LogRecord) -> None:
-        """Follow the run."""
-        event = getattr(record, "event", None)
+    def _take(self, event: Any, record: Any) -> None:
+        """Follow the run, and show the warnings in the log of a job that has ended."""
+        is_dry, following = self.common_settings.dryrun, self._progress is not None
         if event == LogEvent.JOB_INFO:
-            if self._progress is None and not self.common_settings.dryrun:
+            self._logs[record.jobid] = list(record.log or ())
+            if not following and not is_dry:
                 self._begin()
             if self._progress is not None:
-                message = record.rule_msg or record.rule_name  # type: ignore[attr-defined]
-                self._progress.begin(record.jobid, message)  # type: ignore[attr-defined]
-        elif self._progress is not None and event == LogEvent.JOB_FINISHED:
-            self._progress.finish(record.job_id)  # type: ignore[attr-defined]
-        elif self._progress is not None and event == LogEvent.JOB_ERROR:
-            self._progress.end(record.jobid)  # type: ignore[attr-defined]
-
-    def _warn(self, record: logging.LogRecord) -> None:
-        """Show the warnings in the log of a job that has ended."""
-        event = getattr(record, "event", None)
-        if event == LogEvent.JOB_INFO:
-            self._logs[record.jobid] = list(record.log or ())  # type: ignore[attr-defined]
-        elif event == LogEvent.JOB_FINISHED and not self.common_settings.dryrun:
-            for log in self._logs.pop(record.job_id, ()):  # type: ignore[attr-defined]
+                self._progress.begin(record.jobid, record.rule_msg or record.rule_name)
+        elif event == LogEvent.JOB_FINISHED:
+            if following:
+                self._progress.finish(record.job_id)
+            for log in () if is_dry else self._logs.pop(record.job_id, ()):
                 for line in _warnings(log):
                     self._erase()
                     self._print(line)
+        elif event == LogEvent.JOB_ERROR and following:
+            self._progress.end(record.jobid)
 
     def _begin(self) -> None:
         # The workflow has been read, so this is its own library.

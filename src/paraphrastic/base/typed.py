@@ -112,20 +112,13 @@ def is_needed(field: "dataclasses.Field[Any]") -> bool:
 
 def _wrong(value: Any, kinds: Sequence[Any], key: str, form: Form) -> str:
     """Why a value that is of none of these kinds does not fit."""
-    words = _all_words(kinds, form)
+    words, one_of = " or ".join(dict.fromkeys(_word(base, form) for base in kinds)), ""
+    if any(get_origin(base) is Literal for base in kinds):
+        allowed = [each for base in kinds for each in get_args(base) or (None,)]
+        words, one_of = ", ".join("null" if each is None else str(each) for each in allowed), "one of "
     if value is None:
         return f"has no value; {words} is needed"
-    if any(get_origin(base) is Literal for base in kinds):
-        return f"{shown(value)} is not one of {words}{form.hint(value, kinds, key)}"
-    return f"{shown(value)} is not {words}{form.hint(value, kinds, key)}"
-
-
-def _all_words(kinds: Sequence[Any], form: Form) -> str:
-    """Which values these kinds allow, in words."""
-    if any(get_origin(base) is Literal for base in kinds):
-        values = [value for base in kinds for value in get_args(base) or (None,)]
-        return ", ".join("null" if value is None else str(value) for value in values)
-    return " or ".join(dict.fromkeys(_word(base, form) for base in kinds))
+    return f"{shown(value)} is not {one_of}{words}{form.hint(value, kinds, key)}"
 
 
 def _word(base: Any, form: Form) -> str:

@@ -94,12 +94,6 @@ def model(*, of_others: bool = False, chosen: bool = False) -> Argument:
     return argument("--model", required=not chosen, metavar="MODEL", help=help)
 
 
-def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> Argument:
-    """A file that is read line by line."""
-    help = f"{holds}, plain or compressed with gzip, bzip2 or Zstandard; - for standard input"
-    return file(name, help, dest=dest, required=True)
-
-
 def rows(name: str = "--input", holds: str = "text, one sentence per line", dest: str = "source") -> Argument:
     """A file of lines or a table."""
     return file(

@@ -21,7 +21,13 @@ kind of `systems:` in a configuration, such as model2vec=FOLDER. The threshold i
 writes is for the model that it was found with: `search --min-score` and `dedup --threshold` take the file.
 """,
     cli.several("--model", "MODEL", f"models to measure on the same pairs (default: {cli.CHOSEN})"),
-    cli.lines("--pairs", "TSV file with two columns, or three with --labels; with --columns, a table"),
+    cli.file(
+        "--pairs",
+        "TSV file with two columns, or three with --labels; with --columns, a table, plain or compressed "
+        "with gzip, bzip2 or Zstandard; - for standard input",
+        dest="source",
+        required=True,
+    ),
     cli.argument(
         "--columns",
         nargs="+",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from sentencepiece import SentencePieceProcessor
 
-from paraphrastic.base.arrays import Float32, Float64
+from paraphrastic.base.arrays import Float32, unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import is_chinese
 from paraphrastic.model.average import AverageEncoder
@@ -212,20 +212,11 @@ def _compare_vectors(ours: Float32, theirs: Float32, left_out: Sequence[int], pa
     compared = np.ones(len(ours), np.bool_)
     compared[left_out] = False
     # A vector that is not finite in the other library counts as different.
-    distances = np.nan_to_num(np.linalg.norm(_unit(ours) - _unit(theirs), axis=1), nan=np.inf)
+    distances = np.nan_to_num(np.linalg.norm(unit_rows(ours) - unit_rows(theirs), axis=1), nan=np.inf)
     parity.vectors += int((compared & ours.any(axis=1)).sum())
     parity.largest = max([parity.largest, *distances[compared].tolist()])
     places = np.flatnonzero(compared & (distances > parity.tolerance))
     parity.apart += (places + parity.sentences + 1).tolist()
-
-
-def _unit(vectors: Float32) -> Float64:
-    """The vectors with length 1; zero vectors stay zero."""
-    exact = vectors.astype(np.float64)
-    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        unit: Float64 = exact / np.where(lengths == 0, 1, lengths)
-    return unit
 
 
 def _counted(lines: Collection[int]) -> str:

@@ -69,7 +69,7 @@ def _require_same(description: Maker, name: str, system: System, model: str | No
     """Raise an `InputError` if another model made the matrix."""
     if (description.digest, description.preparation) == (system.digest, system.preparation):
         return
-    if model is not None and _is_same_place(description.model, model):
+    if model is not None and os.path.realpath(description.model) == os.path.realpath(model):
         changed = f"made by {description.label} before the model in {model} changed"
         raise InputError(f"{name}: {changed}; make it again with `paraphrastic embed`")
     again = f"--model {shlex.quote(model)}" if model else "this model"
@@ -80,10 +80,6 @@ def _require_same(description: Maker, name: str, system: System, model: str | No
         f"{name}: made by the model {label}, but {system.label} embeds the sentences to search for; "
         f"give --model {shlex.quote(description.model)}, or make the matrix again with {again}"
     )
-
-
-def _is_same_place(first: str, second: str) -> bool:
-    return first == second or os.path.realpath(first) == os.path.realpath(second)
 
 
 def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker | None) -> None:

@@ -12,18 +12,14 @@ import numpy as np
 from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import Json
-from paraphrastic.base.lines import read_batches
 from paraphrastic.base.numbers import is_number, read_number
 from paraphrastic.base.rows import Source
-from paraphrastic.base.text_files import text_input
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
 from paraphrastic.quality.correlation import MIN_PAIRS, pearson, spearman
-from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval, wilson
+from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval, Z, wilson
 from paraphrastic.quality.thresholds import Threshold, Thresholds, auc, written
-
-# Half the width of a 95 % interval, in standard errors.
-_Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +112,8 @@ def read_pairs(
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not blank, with their numbers from 1."""
-    number = 0
-    with text_input(path) as stream:
-        for batch in read_batches(stream, path, BLOCK_SENTENCES):
-            for line in batch:
-                number += 1
-                if line.strip():
-                    yield number, line
+    numbered = enumerate(read_sentences(path), start=1)
+    return ((number, line) for number, line in numbered if line.strip())
 
 
 def _table(path: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -206,7 +197,7 @@ def evaluate_pairs(
     scores = vectors.cosines()
     if pairs.are_graded:
         rho = spearman(scores, pairs.labels, name=pairs.name)
-        room = _Z * math.sqrt((1 + rho**2 / 2) / max(1, len(scores) - MIN_PAIRS))
+        room = Z * math.sqrt((1 + rho**2 / 2) / max(1, len(scores) - MIN_PAIRS))
         # Fisher's transformation of 1 is infinite.
         z = math.atanh(max(-1 + 1e-15, min(1 - 1e-15, rho)))
         interval = [math.tanh(z - room), math.tanh(z + room)]
@@ -240,7 +231,7 @@ def _interval_of_area(area: float, positives: int, n: int) -> list[float]:
     of_positives, of_negatives = area / (2 - area), 2 * area**2 / (1 + area)
     variance = area * (1 - area)
     variance += (positives - 1) * (of_positives - area**2) + (negatives - 1) * (of_negatives - area**2)
-    room = _Z * math.sqrt(max(0.0, variance / (positives * negatives)))
+    room = Z * math.sqrt(max(0.0, variance / (positives * negatives)))
     return [max(0.0, area - room), min(1.0, area + room)]
 
 

@@ -1,7 +1,7 @@
 """Retrieval of partners: how often the sentence that is nearest to another one is its partner."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
 
 # Partners are looked for among so many nearest sentences.
 NEAREST = 10
-# The normal distribution's bound of a two-sided 95 % interval.
-_Z = 1.959964
+# Half the width of a 95 % interval, in standard errors.
+Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +108,13 @@ class PairVectors:
     def _judged(self, neighbours: Neighbours, *, side: int) -> Retrieval:
         queries = self._rows[side]
         found, cosines = neighbours.indices[queries], neighbours.cosines[queries]
-        pairs = ((row, each) if side == 0 else (each, row) for row, each in _cells(queries, found))
+        ends = [np.repeat(queries, found.shape[1]).tolist(), found.ravel().tolist()]
+        pairs = zip(*(ends if side == 0 else ends[::-1]), strict=True)
         right = np.fromiter((pair in self._pairs for pair in pairs), np.bool_, found.size)
         return Retrieval(self.texts[1 - side], found, cosines, right.reshape(found.shape))
 
 
-def _cells(queries: Int64, found: Int64) -> Iterator[tuple[int, int]]:
-    for query, row in zip(queries.tolist(), found.tolist(), strict=True):
-        yield from ((query, each) for each in row)
-
-
 def wilson(hits: int, n: int) -> tuple[float, float]:
     """The 95 % interval of a share, by Wilson's score (Wilson 1927)."""
-    center, room = hits + _Z**2 / 2, _Z * math.sqrt(hits * (n - hits) / n + _Z**2 / 4)
-    return (center - room) / (n + _Z**2), (center + room) / (n + _Z**2)
+    center, room = hits + Z**2 / 2, Z * math.sqrt(hits * (n - hits) / n + Z**2 / 4)
+    return (center - room) / (n + Z**2), (center + room) / (n + Z**2)
