@@ -18,84 +18,30 @@ from paraphrastic.model import pieces as module
 from paraphrastic.model.pieces import Cutter, Pieces, is_cut_at_spaces
 
 SCRIPTS = [
-    *(
-        "the dog",
-        "Größe",
-        "naïve",
-        "Ångström",
-        "ΑΣ",
-        "ΟΔΟΣ",
-        "İstanbul",
-        "ёлка",
-        "Ёж",
-        "שלום",
-        "مُحَمَّد",
-        "हिन्दी",
-    ),
-    *(
-        "ไทย",
-        "日本語テキスト",
-        "狗",
-        "𠀋",
-        "👩‍👩‍👧",
-        "🇩🇪",
-        "e\u0301",
-        "\u0301",
-        "ﬁ",
-        "①",
-        "½",
-        "ｆｕｌｌ",
-        "ﷺ",
-    ),
-    *(
-        "▁",
-        "a▁b",
-        "▁▁",
-        "\u00a0",
-        "x\u00a0y",
-        "\u3000",
-        "\u200b",
-        "a\u200bb",
-        "\u200d",
-        "\ufeff",
-        "\t",
-        "a\tb",
-    ),
-    *(
-        "\x00",
-        "\x07",
-        "\r",
-        "\n",
-        "a\nb",
-        "\u2028",
-        "don't",
-        "U.S.A.",
-        "3.14",
-        "--",
-        "<unk>",
-        "<s>",
-        "\ufffd",
-    ),
-    *("a" * 63, "a" * 64, "a" * 65, "ä" * 40, "x" * 5000),
-]
+    "the dog", "Größe", "naïve", "Ångström", "ΑΣ", "ΟΔΟΣ", "İstanbul", "ёлка", "Ёж", "שלום", "مُحَمَّد",
+    "हिन्दी", "ไทย", "日本語テキスト", "狗", "𠀋", "👩‍👩‍👧", "🇩🇪", "e\u0301", "\u0301", "ﬁ", "①", "½",
+    "ｆｕｌｌ", "ﷺ", "▁", "a▁b", "▁▁", "\u00a0", "x\u00a0y", "\u3000", "\u200b", "a\u200bb", "\u200d",
+    "\ufeff", "\t", "a\tb", "\x00", "\x07", "\r", "\n", "a\nb", "\u2028", "don't", "U.S.A.", "3.14", "--",
+    "<unk>", "<s>", "\ufffd", "a" * 63, "a" * 64, "a" * 65, "ä" * 40, "x" * 5000,
+]  # fmt: skip
 
 
 def train(kind: str, **options: object) -> sentencepiece.SentencePieceProcessor:
     proto = io.BytesIO()
     text = [sentence for pair in sentence_pairs(300) for sentence in pair] + SCRIPTS
+    settings = {"vocab_size": 300, "hard_vocab_limit": False, "minloglevel": 2, "character_coverage": 0.98}
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([line for line in text if "\n" not in line and "\x00" not in line]),
         model_writer=proto,
         model_type=kind,
-        **{
-            "vocab_size": 300,
-            "hard_vocab_limit": False,
-            "minloglevel": 2,
-            "character_coverage": 0.98,
-            **options,
-        },
+        **(settings | options),
     )
     return sentencepiece.SentencePieceProcessor(model_proto=proto.getvalue())
+
+
+def cutter_of(processor: sentencepiece.SentencePieceProcessor, unit: str = "subword") -> Cutter:
+    """A cutter for which all pieces count."""
+    return Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), unit)
 
 
 def random_texts(count: int, seed: int = 0) -> list[str]:
@@ -162,7 +108,7 @@ def test_pieces_are_those_of_sentencepiece(kind: str, options: dict, monkeypatch
 )
 def test_models_that_look_over_spaces_are_cut_whole(options: dict) -> None:
     processor = train("unigram", **options)
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
+    cutter = cutter_of(processor)
     assert not cutter.by_word
     texts = random_texts(200)
     assert cutter.cut(texts).lists() == processor.encode(texts, out_type=int)
@@ -177,7 +123,7 @@ def test_a_normalization_of_ones_own_is_not_trusted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("unit", ["word", "trigram"])
 def test_other_units(unit: str) -> None:
     processor = train("word", vocab_size=80, normalization_rule_name="identity")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), unit)
+    cutter = cutter_of(processor, unit)
     assert cutter.by_word == (unit == "word")
     texts = random_texts(300)
     whole = processor.encode(spell(texts, unit), out_type=int)
@@ -189,7 +135,7 @@ def test_other_units(unit: str) -> None:
 
 def test_threads_do_not_disturb_each_other() -> None:
     processor = train("unigram")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
+    cutter = cutter_of(processor)
     blocks = [random_texts(200, seed) for seed in range(24)]
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(cutter.cut, blocks))
@@ -198,8 +144,7 @@ def test_threads_do_not_disturb_each_other() -> None:
 
 
 def test_nothing_to_cut() -> None:
-    processor = train("unigram")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
+    cutter = cutter_of(train("unigram"))
     found = cutter.cut([])
     assert found.lists() == []
     assert found.ends.tolist() == [0]
@@ -208,7 +153,7 @@ def test_nothing_to_cut() -> None:
 
 def test_long_words_are_not_kept() -> None:
     processor = train("unigram")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
+    cutter = cutter_of(processor)
     table, asked = module._WordTable(), []
 
     def encode(words: Sequence[str]) -> Any:
