@@ -1,5 +1,6 @@
-"""Helpers that write files of sentences and run the commands `embed`, `search` and `dedup` on them."""
+"""Helpers that write files of sentences and run commands on them."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,21 @@ def write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def embed(folder: object, source: object, output: object, *more: object) -> int:
+def run(command: str, folder: object, source: object, output: object, *more: object) -> int:
     places = ["--model", folder, "--input", source, "--output", output]
-    return main(["embed", *map(str, (*places, *more))])
+    return main([command, *map(str, (*places, *more))])
+
+
+embed, score, dedup = (partial(run, command) for command in ("embed", "score", "dedup"))
 
 
 def search(folder: Path, index: Path, queries: object, output: object, *more: object) -> int:
-    places = ["--model", folder, "--index", index, "--input", queries, "--output", output]
-    return main(["search", *map(str, (*places, *more))])
+    return run("search", folder, queries, output, "--index", index, *more)
 
 
-def dedup(folder: Path, source: object, output: object, *more: object) -> int:
-    places = ["--model", folder, "--input", source, "--output", output]
-    return main(["dedup", *map(str, (*places, *more))])
+def mine(folder: Path, source: object, target: object, output: object, *more: object) -> int:
+    places = ["--model", folder, "--source", source, "--target", target, "--output", output]
+    return main(["mine", *map(str, (*places, *more))])
 
 
 def error_of(capsys: pytest.CaptureFixture[str]) -> str:

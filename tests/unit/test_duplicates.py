@@ -86,10 +86,6 @@ def test_vectors_that_are_all_equal_take_little_time() -> None:
     assert (found.originals[1:] == 0).all()
 
 
-def test_zero_vectors_are_kept() -> None:
-    assert len(near_duplicates(np.zeros((50, 4), np.float32), 0.01).kept) == 50
-
-
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duplicates, "BLOCK", 1024)
     shares: list[float] = []

@@ -1,10 +1,6 @@
 """Test averages over tables of every kind, and vectors of every kind."""
 
 import itertools
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -212,50 +208,3 @@ def test_order_is_kept_and_errors_are_told() -> None:
     # So few rows are not worth a second thread.
     assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 4096, 2) == [(0, 300)]
     assert in_blocks(lambda rows: rows, 0, 10, 2) == []
-
-
-LIGHT = """
-import sys
-
-class Heavy:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"torch", "snakemake", "polars", "pandas", "pyarrow", "scipy", "h5py"}:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Heavy())
-import paraphrastic
-import paraphrastic.cli
-assert not {"numpy", "numba", "sentencepiece"} & set(sys.modules), "imported before they are needed"
-model = paraphrastic.load_model(sys.argv[1])
-assert model.embed_raw_text(["the dog"]).shape == (1, model.dim)
-assert 0.99 < model.score_raw_text([("the dog", "The dog")])[0] <= 1
-for command in ("embed", "score"):
-    arguments = ["--model", sys.argv[1], "--input", sys.argv[2], "--output", sys.argv[3] + command]
-    assert paraphrastic.cli.main([command, *arguments]) == 0
-"""
-
-
-def test_inference_needs_no_heavy_package(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "pairs.txt").write_text("the dog\tder hund\n")
-    arguments = [str(folder), str(tmp_path / "pairs.txt"), str(tmp_path / "out.")]
-    run = subprocess.run([sys.executable, "-c", LIGHT, *arguments], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert np.load(tmp_path / "out.embed").shape[0] == 1
-
-
-def test_an_interrupt_leaves_no_file(folder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "paraphrastic.cli", "embed", "--model", str(folder), "--input", "-"]
-    process = subprocess.Popen(
-        [*command, "--output", str(tmp_path / "out.npy")],
-        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
-    process.stdin.write("the dog\n" * 200_000)
-    process.stdin.flush()
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGINT
-    assert errors == "paraphrastic: interrupted\n"
-    assert list(tmp_path.iterdir()) == []

@@ -12,23 +12,16 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_files import run
 from small_corpus import sentence_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import read_batches
-from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
-
-
-def run(command: str, folder: Path, source: object, output: object, *options: str) -> int:
-    places = ["--model", str(folder), "--input", str(source), "--output", str(output)]
-    return main([command, *places, *options])
-
 
 SENTENCES = ["the dog", "", "  ", "das kleine haus\u2028", "a\x0bb", "the\tdog", "é" * 100, "the old car "]
 
@@ -188,18 +181,8 @@ def test_lines_with_other_columns(folder: Path, tmp_path: Path, capsys: pytest.C
     assert not (tmp_path / "out.tsv").exists()
     assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv") == 0
     assert len((tmp_path / "out.tsv").read_text().splitlines()) == 2997
-    assert [line.split(": ")[1].split(":")[1] for line in capsys.readouterr().err.splitlines()] == [
-        *("2501", "2601", "2701"),
-    ]
-
-
-def test_a_full_disk_leaves_nothing(
-    folder: Path, full_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "in.txt").write_text("the dog\n" * 200_000)
-    assert run("embed", folder, tmp_path / "in.txt", full_disk / "out.npy") == 1
-    assert "no space left on the disk" in capsys.readouterr().err
-    assert [path.name for path in full_disk.iterdir()] == ["ballast"]
+    named = [line.split(": ")[1].split(":")[1] for line in capsys.readouterr().err.splitlines()]
+    assert named == ["2501", "2601", "2701"]
 
 
 def test_memory_does_not_grow_with_the_file(folder: Path, tmp_path: Path) -> None:
@@ -212,21 +195,6 @@ def test_memory_does_not_grow_with_the_file(folder: Path, tmp_path: Path) -> Non
     grown, written = 1024 * (after - before), (tmp_path / "out.npy").stat().st_size
     assert written > 24_000_000
     assert grown < 12_000_000
-
-
-def test_errors_of_a_batch_end_the_work(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="x:3: not UTF-8"):
-        list(read_batches(io.BytesIO(b"a\nb\n\xff\n"), "x", 1))
-
-
-def test_nothing_of_a_pipe_is_lost(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        written = pool.submit(pipe.write_text, "the dog\n" * 5000)
-        assert run("embed", folder, pipe, tmp_path / "out.npy") == 0
-        written.result(timeout=30)
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), model.embed_raw_text(["the dog"] * 5000))
 
 
 def test_a_link_stays_one(folder: Path, tmp_path: Path) -> None:
@@ -242,17 +210,6 @@ def test_a_link_stays_one(folder: Path, tmp_path: Path) -> None:
         assert np.load(file).shape[0] == 1
     names = ["not_yet.npy", "not_yet.npy.json", "there.npy", "there.npy.json"]
     assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == names
-
-
-def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
-    (tmp_path / "in.txt").write_text("the dog\n")
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        read = pool.submit(pipe.read_bytes)
-        assert run("embed", folder, tmp_path / "in.txt", pipe) == 0
-        vectors = np.load(io.BytesIO(read.result(timeout=30)))
-    np.testing.assert_array_equal(vectors, model.embed_raw_text(["the dog"]))
 
 
 PROGRAM = "import sys; from paraphrastic.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -272,27 +229,24 @@ def test_a_file_that_may_not_grow(folder: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 
-def test_an_end_by_a_signal_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ending", "message"), [(signal.SIGINT, "paraphrastic: interrupted\n"), (signal.SIGTERM, "")]
+)
+def test_an_end_by_a_signal_leaves_nothing(
+    folder: Path, tmp_path: Path, ending: signal.Signals, message: str
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     words = [sys.executable, "-c", PROGRAM, "embed", "--model", folder, "--input", pipe]
-    run = subprocess.Popen(list(map(str, [*words, "--output", tmp_path / "out.npy"])))
+    run = subprocess.Popen(
+        list(map(str, [*words, "--output", tmp_path / "out.npy"])), stderr=subprocess.PIPE, text=True
+    )
     with pipe.open("w") as stream:
         stream.write("the dog\n")
         stream.flush()
         while not list(tmp_path.glob(".out.npy*")):
             time.sleep(0.05)
-        run.terminate()
-    assert run.wait(timeout=60) == 128 + signal.SIGTERM
+        run.send_signal(ending)
+        _, errors = run.communicate(timeout=60)
+    assert (run.returncode, errors) == (128 + ending, message)
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
-
-
-def test_a_device_stays_one(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "in.tsv").write_text("the dog\tthe cat\n")
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        read = pool.submit(pipe.read_text)
-        assert run("score", folder, tmp_path / "in.tsv", pipe) == 0
-        assert read.result(timeout=30).endswith("\tthe dog\tthe cat\n")
-    assert pipe.is_fifo()

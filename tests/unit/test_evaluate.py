@@ -46,21 +46,9 @@ def test_retrieval_agrees_with_numpy(german: Path) -> None:
         for side in (0, 1)
     )
     cosines = x @ y.T
-    assert (
-        main(
-            [
-                "evaluate",
-                "--model",
-                "en-de-es-fr",
-                "--pairs",
-                str(german),
-                "--output",
-                str(german.parent / "q.json"),
-            ]
-        )
-        == 0
-    )
-    (result,) = json.loads((german.parent / "q.json").read_text())["models"]
+    output = german.with_name("q.json")
+    assert main(["evaluate", "--model", "en-de-es-fr", "--pairs", str(german), "--output", str(output)]) == 0
+    (result,) = json.loads(output.read_text())["models"]
     for name, scores in (("forward", cosines), ("backward", cosines.T)):
         order = np.argsort(-scores, axis=1, kind="stable")
         place = np.argmax(order == np.arange(len(rows))[:, None], axis=1)
@@ -304,9 +292,8 @@ def test_search_and_dedup_take_the_threshold(
     assert main([*dedup, str(quality)]) == 1
     assert "is for the nearest sentence, but here all pairs of sentences" in capsys.readouterr().err
     pairs = [line.split("\t")[:2] for line in german.read_text().splitlines()]
-    labelled = [(*pair, "1") for pair in pairs] + [
-        (one, other, "0") for (one, _), (_, other) in pairwise(pairs)
-    ]
+    labelled = [(*pair, "1") for pair in pairs]
+    labelled += [(one, other, "0") for (one, _), (_, other) in pairwise(pairs)]
     german.write_text("".join("\t".join(row) + "\n" for row in labelled))
     assert main([*evaluated, "--labels"]) == 0
     (result,) = json.loads(quality.read_text())["models"]
@@ -316,10 +303,8 @@ def test_search_and_dedup_take_the_threshold(
         outputs.append(kept.read_text())
     assert outputs[0] == outputs[1]
     # Another model's threshold means nothing.
-    assert (
-        main(["dedup", "--model", "en", "--input", str(text), "--output", "-", "--threshold", str(quality)])
-        == 1
-    )
+    other = ["dedup", "--model", "en", "--input", str(text), "--output", "-"]
+    assert main([*other, "--threshold", str(quality)]) == 1
     assert "has thresholds for Taught P-SP en-de-es-fr, but not for Taught P-SP en" in capsys.readouterr().err
 
 

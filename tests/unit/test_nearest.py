@@ -103,8 +103,7 @@ def test_sets_of_any_size(kind: str) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_of_many_equals_the_first_are_taken(kind: str, threads: int) -> None:
     x, y = np.ones((700, 6), np.float32), translated(10, 300, 6)[1]
-    sides = x, y
-    _, backward = nearest_neighbours(*sides, 4, threads=threads, bound=bound_of(y, kind))
+    _, backward = nearest_neighbours(x, y, 4, threads=threads, bound=bound_of(y, kind))
     assert (backward.indices == [0, 1, 2, 3]).all()
 
 
@@ -128,11 +127,9 @@ def test_zero_vectors_are_near_to_nothing() -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 def test_threads_change_nothing() -> None:
-    x, y = translated(700, 900, 16)
-    y = np.round(y)  # this makes many cosines equal
-    x = np.round(x)
-    sides = x, y
-    one, three = (nearest_neighbours(*sides, 4, threads=threads) for threads in (1, 3))
+    # Rounding makes many cosines equal.
+    x, y = map(np.round, translated(700, 900, 16))
+    one, three = (nearest_neighbours(x, y, 4, threads=threads) for threads in (1, 3))
     for first, second in zip(one, three, strict=True):
         np.testing.assert_array_equal(first.indices, second.indices)
         np.testing.assert_array_equal(first.cosines, second.cosines)
@@ -151,7 +148,7 @@ def test_directions_keep_cosines(in_16_bits: bool, tolerance: float) -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 def test_progress_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = (side for side in translated(300, 450, 8))
+    x, y = translated(300, 450, 8)
     shares: list[float] = []
     nearest_neighbours(x, y, 1, progress=shares.append)
     assert shares == sorted(shares)

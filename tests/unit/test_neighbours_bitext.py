@@ -2,13 +2,13 @@
 
 import gzip
 import io
-import signal
 import sys
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pytest
+from sentence_files import mine, write
 from small_corpus import PAIRS
 
 from paraphrastic import load_model
@@ -105,23 +105,13 @@ def test_vectors_that_are_not_finite_are_refused() -> None:
         embed_entries(encoder, ["a", "b", "bad"], None, name="my.txt")
 
 
-def write(path: Path, lines: list[str]) -> str:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
-
-
-def mine(folder: Path, source: str, target: str, output: str, *more: str) -> int:
-    arguments = ["--model", str(folder), "--source", source, "--target", target, "--output", output]
-    return main(["mine", *arguments, *more])
-
-
 def test_the_command_finds_what_a_plain_search_finds(folder: Path, tmp_path: Path) -> None:
     english, german = [pair[0] for pair in PAIRS[:150]], [pair[1] for pair in PAIRS[50:200]]
     source = tmp_path / "en.txt.gz"
     source.write_bytes(gzip.compress("\n".join(english).encode()))
     output = tmp_path / "new" / "mined.tsv"
     threads = ("--threads", "2")
-    assert mine(folder, str(source), write(tmp_path / "de.txt", german), str(output), *threads) == 0
+    assert mine(folder, source, write(tmp_path / "de.txt", german), output, *threads) == 0
     encoder = load_model(folder)
     expected = mined_plainly(encoder.embed_raw_text(english), encoder.embed_raw_text(german), 4, "ratio")
     rows = [line.split("\t") for line in output.read_text(encoding="utf-8").splitlines()]
@@ -134,7 +124,7 @@ def test_the_command_finds_what_a_plain_search_finds(folder: Path, tmp_path: Pat
 
     limited = tmp_path / "few.tsv"
     options = ("--margin", "cosine", "--k", "2", "--min-score", "0.9", "--ids", "--languages", "en-de")
-    assert mine(folder, str(source), str(tmp_path / "de.txt"), str(limited), *options) == 0
+    assert mine(folder, source, tmp_path / "de.txt", limited, *options) == 0
     expected = mined_plainly(encoder.embed_raw_text(english), encoder.embed_raw_text(german), 2, "cosine")
     rows = [line.split("\t") for line in limited.read_text(encoding="utf-8").splitlines()]
     assert {tuple(row[1:]) for row in rows} == {
@@ -183,7 +173,7 @@ def test_bad_files_are_named(
     if content is not None:
         path.write_bytes(content)
     good, output = write(tmp_path / "good.txt", ["a"]), tmp_path / "out.tsv"
-    assert mine(folder, good, str(path), str(output), "--strict") == 1
+    assert mine(folder, good, path, output, "--strict") == 1
     error = capsys.readouterr().err
     assert error.startswith(f"paraphrastic: error: {message.format(path=path)}")
     assert error.count("\n") == 1
@@ -200,21 +190,6 @@ def test_outputs_that_cannot_be_written_are_told_at_once(
         assert capsys.readouterr().err == f"paraphrastic: error: {output}: cannot be written: {cause}\n"
     assert mine(folder, "-", "-", "-") == 1
     assert "source and target cannot both be standard input" in capsys.readouterr().err
-
-
-def test_an_interrupted_run_leaves_no_file(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(mine_files, "nearest_neighbours", interrupt)
-    good = write(tmp_path / "good.txt", ["a"])
-    (tmp_path / "out.tsv").write_text("of an earlier run\n")
-    assert mine(folder, good, good, str(tmp_path / "out.tsv")) == 128 + signal.SIGINT
-    assert capsys.readouterr().err == "paraphrastic: interrupted\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.txt", "out.tsv"]
-    assert (tmp_path / "out.tsv").read_text() == "of an earlier run\n"
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "high", "1_0", "\N{ARABIC-INDIC DIGIT THREE}"])
@@ -239,7 +214,7 @@ def test_large_files_take_half_the_memory(
     )
     for limit, output in ((mine_files.MAX_VECTOR_BYTES, "all.tsv"), (1000, "half.tsv")):
         monkeypatch.setattr(mine_files, "MAX_VECTOR_BYTES", limit)
-        assert mine(folder, source, target, str(tmp_path / output)) == 0
+        assert mine(folder, source, target, tmp_path / output) == 0
     assert held == [np.float32, np.int16]
     scores = [
         [float(line.split("\t")[0]) for line in (tmp_path / name).read_text().splitlines()]
@@ -252,10 +227,10 @@ def test_a_terminal_is_shown_the_progress(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, target = write(tmp_path / "a.txt", ["a b"]), write(tmp_path / "b.txt", ["c d"])
-    assert mine(folder, source, target, str(tmp_path / "out.tsv")) == 0
+    assert mine(folder, source, target, tmp_path / "out.tsv") == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert mine(folder, source, target, str(tmp_path / "out.tsv")) == 0
+    assert mine(folder, source, target, tmp_path / "out.tsv") == 0
     shown = capsys.readouterr().err.split("\r")
     assert shown[1].startswith(f"embedding {source}: 100%")
     assert shown[-2].startswith("searching: 100%")

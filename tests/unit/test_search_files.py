@@ -13,16 +13,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
-from sentence_files import SENTENCES, dedup, search, write
+from sentence_files import SENTENCES, dedup, embed, mine, search, write
 from small_corpus import PAIRS
 from test_matrix_search import plainly
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import Source
-from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.system import System
-from paraphrastic.neighbours import dedup_files, matrix_search, search_files
+from paraphrastic.neighbours import dedup_files, matrix_search, mine_files, search_files
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def corpus(tmp_path: Path) -> Path:
 @pytest.fixture
 def index(folder: Path, corpus: Path) -> Path:
     output = corpus.with_name("vectors.npy")
-    assert main(["embed", "--model", str(folder), "--input", str(corpus), "--output", str(output)]) == 0
+    assert embed(folder, corpus, output) == 0
     return output
 
 
@@ -298,7 +297,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         dedup_files.dedup_file(encoder, Source(source), output, threshold=0.9)
 
 
-@pytest.mark.parametrize("command", ["search", "dedup"])
+@pytest.mark.parametrize("command", ["search", "dedup", "mine"])
 def test_an_interrupt_leaves_what_was_there(
     folder: Path,
     index: Path,
@@ -313,20 +312,23 @@ def test_an_interrupt_leaves_what_was_there(
 
     monkeypatch.setattr(search_files, "search", interrupt)
     monkeypatch.setattr(dedup_files, "near_duplicates", interrupt)
+    monkeypatch.setattr(mine_files, "nearest_neighbours", interrupt)
     places = tmp_path / "out.tsv", tmp_path / "report.tsv"
     for path in places:
         path.write_text("of an earlier run\n")
     before = sorted(path.name for path in tmp_path.iterdir())
-    if command == "search":
-        assert search(folder, index, corpus, places[0]) == 128 + signal.SIGINT
-    else:
-        assert dedup(folder, corpus, places[0], "--report", places[1]) == 128 + signal.SIGINT
+    run = {
+        "search": lambda: search(folder, index, corpus, places[0]),
+        "dedup": lambda: dedup(folder, corpus, places[0], "--report", places[1]),
+        "mine": lambda: mine(folder, corpus, corpus, places[0]),
+    }[command]
+    assert run() == 128 + signal.SIGINT
     assert capsys.readouterr().err == "paraphrastic: interrupted\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert all(path.read_text() == "of an earlier run\n" for path in places)
 
 
-@pytest.mark.parametrize("command", ["search", "dedup"])
+@pytest.mark.parametrize("command", ["embed", "search", "dedup"])
 def test_a_full_disk_is_told(
     folder: Path,
     index: Path,
@@ -337,11 +339,13 @@ def test_a_full_disk_is_told(
 ) -> None:
     lines = write(tmp_path / "many.txt", [f"{sentence} {n}" for n in range(40) for sentence in SENTENCES])
     output = full_disk / "out"
-    if command == "search":
-        assert search(folder, index, lines, output) == 1
-    else:
-        assert dedup(folder, lines, tmp_path / "kept.txt", "--report", output) == 1
-        assert not (tmp_path / "kept.txt").exists()
+    run = {
+        "embed": lambda: embed(folder, lines, output),
+        "search": lambda: search(folder, index, lines, output),
+        "dedup": lambda: dedup(folder, lines, tmp_path / "kept.txt", "--report", output),
+    }[command]
+    assert run() == 1
+    assert not (tmp_path / "kept.txt").exists()
     message = f"paraphrastic: error: {output}: cannot be written: no space left on the disk\n"
     assert capsys.readouterr().err == message
     assert [path.name for path in full_disk.iterdir()] == ["ballast"]
@@ -384,9 +388,16 @@ class Absent:
         if name.split(".")[0] in {ABSENT}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
+import paraphrastic
 from paraphrastic.cli import main
-model, corpus, index, output = sys.argv[1:]
-common = ["--model", model, "--output", output]
+assert not {{"numpy", "numba", "sentencepiece"}} & set(sys.modules), "imported before they are needed"
+folder, corpus, pairs, index, output = sys.argv[1:]
+model = paraphrastic.load_model(folder)
+assert model.embed_raw_text(["the dog"]).shape == (1, model.dim)
+assert 0.99 < model.score_raw_text([("the dog", "The dog")])[0] <= 1
+common = ["--model", folder, "--output", output]
+assert main(["embed", *common, "--input", corpus]) == 0
+assert main(["score", *common, "--input", pairs]) == 0
 assert main(["search", *common, "--index", index, "--input", corpus]) == 0
 assert main(["dedup", *common, "--input", corpus]) == 0
 assert main(["mine", *common, "--source", corpus, "--target", corpus]) == 0
@@ -394,7 +405,8 @@ assert main(["search", *common, "--index", "made.faiss", "--input", corpus]) == 
 assert main(["dedup", *common, "--input", corpus + ".zst"]) == 1
 """
     corpus.with_suffix(".txt.zst").write_bytes(pyarrow.compress(b"a dog", codec="zstd", asbytes=True))
-    arguments = [str(path) for path in (folder, corpus, index, tmp_path / "out")]
+    pairs = write(tmp_path / "pairs.tsv", ["the dog\tder hund"])
+    arguments = [str(path) for path in (folder, corpus, pairs, index, tmp_path / "out")]
     subprocess.run([sys.executable, "-c", code, *arguments], check=True)
     faiss, zstandard = capfd.readouterr().err.splitlines()[-2:]
     assert faiss.endswith("faiss is not installed; run pip install '.[faiss]' in the project's folder")
