@@ -109,9 +109,7 @@ def test_vectors_are_the_originals(sp_model: Path, tmp_path: Path, kind: dict[st
 def test_sides_of_their_own_are_languages(
     sp_model: Path, tmp_path: Path, kind: str, share: tuple[int, int]
 ) -> None:
-    original = Original(
-        sp_model, SENTENCES, model=kind, share_vocab=share[0], share_encoder=share[1]
-    )  # fmt: skip
+    original = Original(sp_model, SENTENCES, model=kind, share_vocab=share[0], share_encoder=share[1])
     checkpoint = original.save(tmp_path / "model.pt")
     if kind == "avg" and share[0]:
         opened = open_checkpoint(checkpoint, sp_model)
@@ -293,12 +291,9 @@ def test_models_that_cannot_tell_spellings_apart_are_refused(tmp_path: Path) -> 
 
 
 def test_the_example_of_the_command_runs(
-    sp_model: Path,
-    tmp_path: Path,
-    original: Original,
-    monkeypatch: pytest.MonkeyPatch,
+    sp_model: Path, tmp_path: Path, original: Original, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
         main(["import-checkpoint", "--help"])
@@ -313,14 +308,8 @@ def test_the_example_of_the_command_runs(
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [
-        "import-checkpoint",
-        "none.pt",
-        "--sp-model",
-        "none.model",
-        "--output",
-        str(tmp_path / "model"),
-    ]
+    arguments = ["import-checkpoint", "none.pt", "--sp-model", "none.model"]
+    arguments += ["--output", str(tmp_path / "model")]
     assert main(arguments) == 1
     assert capsys.readouterr().err == "paraphrastic: error: none.pt: is not a file\n"
     assert not (tmp_path / "model").exists()
