@@ -9,38 +9,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
-from small_models import model_of
+from safetensors.numpy import load_file, save
+from small_models import model_of, two_parts_of
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
-from paraphrastic.model.files import ModelFiles, tensor_name
+from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.sentencepiece_models import read_model_proto
 
-LANGUAGES = ("en", "de")
 PARTS = (Part(), Part(kind="bilstm", dimension=6, directions="concatenate", peepholes=True))
 WIDTH, WEIGHTS, VOCABULARY = 3, "model.safetensors", "sentencepiece.model"
 
 
 def composite() -> CompositeEncoder:
     """A model with an LSTM and with a vocabulary and parameters of its own for each language."""
-    whole = model_of()
     generator = np.random.default_rng(0)
     shapes = {"w": (4 * WIDTH, 48), "u": (4 * WIDTH, WIDTH), "bias": (4 * WIDTH,), "peepholes": (3, WIDTH)}
-    own = {"known.subword": whole.known}
-    for part in ("0", "1"):
-        own |= {f"{part}.embeddings": whole.embeddings, f"{part}.unknown": whole.unknown}
-    for name, shape in shapes.items():
-        for direction in ("0", "1"):
-            own[f"1.lstm.directions.{direction}.{name}"] = generator.normal(size=shape).astype(np.float32)
-    tensors = {tensor_name(name, code): value for name, value in own.items() for code in LANGUAGES}
-    tensors["sentencepiece.subword.de"] = np.frombuffer(whole.processor.serialized_model_proto(), np.uint8)
-    architecture = Architecture(parts=PARTS, languages="separate", vocabularies="separate").to_json()
-    config = {**whole.config, "languages": [*LANGUAGES], "architecture": architecture}
-    return CompositeEncoder(tensors, whole.processor, config)
+    lstms = {
+        f"1.lstm.directions.{direction}.{name}": generator.normal(size=shape).astype(np.float32)
+        for name, shape in shapes.items()
+        for direction in ("0", "1")
+    }
+    return two_parts_of(Architecture(parts=PARTS, languages="separate", vocabularies="separate"), **lstms)
 
 
 @pytest.fixture(scope="module")
@@ -116,12 +109,10 @@ def test_tensors_of_other_shapes_and_names_are_one_line(folder: Path) -> None:
             other = np.ascontiguousarray(change(tensor))
             if (other.shape, other.dtype) == (tensor.shape, tensor.dtype):
                 continue
-            save_file({**whole, name: other}, folder / WEIGHTS)
-            replaced(folder, WEIGHTS, (folder / WEIGHTS).read_bytes())
+            replaced(folder, WEIGHTS, save({**whole, name: other}))
             assert fault(folder), (name, other.shape, other.dtype)
     for changed in (dict(list(whole.items())[1:]), {**whole, "1.lstm.more": np.ones(3, np.float32)}, {}):
-        save_file(changed, folder / WEIGHTS)
-        replaced(folder, WEIGHTS, (folder / WEIGHTS).read_bytes())
+        replaced(folder, WEIGHTS, save(changed))
         assert fault(folder)
 
 
@@ -182,10 +173,8 @@ def test_a_damaged_vocabulary_is_one_line(folder: Path) -> None:
         for _ in range(number % 4 + 1):
             damaged[generator.randrange(len(whole))] ^= 1 << generator.randrange(8)
         if "sentencepiece.subword.de" in tensors:
-            save_file(
-                {**tensors, "sentencepiece.subword.de": np.frombuffer(damaged, np.uint8)}, folder / WEIGHTS
-            )
-            replaced(folder, WEIGHTS, (folder / WEIGHTS).read_bytes())
+            own = {"sentencepiece.subword.de": np.frombuffer(damaged, np.uint8)}
+            replaced(folder, WEIGHTS, save(tensors | own))
         else:
             replaced(folder, VOCABULARY, bytes(damaged))
         refused += bool(fault(folder))

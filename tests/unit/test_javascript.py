@@ -45,6 +45,12 @@ window.embed = (texts) => {
 """
 
 
+def opened(name: str) -> AverageEncoder:
+    model = open_folder(name)
+    assert isinstance(model, AverageEncoder)
+    return model
+
+
 def compared(model: AverageEncoder, folder: Path, sentences: list[str]) -> Parity:
     write_javascript(model, folder)
     found = compare(model, in_node(model, folder), sentences)
@@ -70,9 +76,7 @@ def run(folder: Path, script: str) -> Any:
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("javascript")
-    model = open_folder("en")
-    assert isinstance(model, AverageEncoder)
-    write_javascript(model, folder)
+    write_javascript(opened("en"), folder)
     return folder
 
 
@@ -96,8 +100,7 @@ def real_sentences(mirror: Path) -> list[str]:
 def test_twenty_thousand_real_sentences_are_cut_alike(
     name: str, real_sentences: list[str], tmp_path: Path
 ) -> None:
-    model = open_folder(name)
-    assert isinstance(model, AverageEncoder)
+    model = opened(name)
     found = compared(model, tmp_path, real_sentences)
     assert found.identical == found.sentences
     assert found.largest < 1e-6
@@ -106,8 +109,7 @@ def test_twenty_thousand_real_sentences_are_cut_alike(
 @pytest.mark.slow("cuts twenty thousand sentences with each model")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_browser_cuts_them_alike(name: str, real_sentences: list[str], tmp_path: Path) -> None:
-    model = open_folder(name)
-    assert isinstance(model, AverageEncoder)
+    model = opened(name)
     content = base64.b64encode(model_bytes(model)).decode()
     path = tmp_path / "page.html"
     script = MODULE.read_text(encoding="utf-8")
@@ -129,8 +131,7 @@ def test_a_browser_cuts_them_alike(name: str, real_sentences: list[str], tmp_pat
 
 @needs_node
 def test_ties_spaces_and_strange_characters_are_cut_alike(tmp_path: Path) -> None:
-    model = open_folder("en")
-    assert isinstance(model, AverageEncoder)
+    model = opened("en")
     generator = random.Random(0)
     parts = ["a", "ab", "ha", "0", "-", "e é", "日本", "ا", "İI", "Σ ς", "▁x", "😀", "\1a", "ﬁ", "\u0301e",
              "\u00ad", "\u200b ", " \t", "क्ष", "<0x41>", "\ud800", "\x85", "\u3000"]  # fmt: skip
@@ -148,8 +149,7 @@ def test_ties_spaces_and_strange_characters_are_cut_alike(tmp_path: Path) -> Non
 
 @needs_node
 def test_odd_text_is_prepared_alike(tmp_path: Path) -> None:
-    model = open_folder("en-de-es-fr")
-    assert isinstance(model, AverageEncoder)
+    model = opened("en-de-es-fr")
     found = compared(model, tmp_path, ODD)
     assert found.identical == found.vectors == len(ODD)
     # Python refuses this character.

@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_models import model_of
+from small_models import model_of, two_parts_of
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.interop.model_card import write_import_card
 from paraphrastic.model.architecture import Architecture, Part, Transformer, encoder_name
-from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.config_file import ModelConfig, kind_of, read_config
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.files import tensor_name
 from paraphrastic.model.folder import choose_folder, open_folder
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
@@ -36,7 +33,6 @@ ABOUT = {
     "tokenized": True,
     "of a newer version": {"a": [1, {"b": None}]},
 }  # fmt: skip
-LANGUAGES = ("en", "de")
 # Values in JSON, most of which are wrong in any place.
 VALUES = [
     "[]", "{}", '""', '"x"', "0", "1", "5", "-1", "0.5", "1e400", "-1e400", "NaN", "null", "true", "false",
@@ -44,21 +40,6 @@ VALUES = [
     "1" * 5000, r'"\ud800"', r'{"\udc00": "x"}', r'"two\nlines"', r'"\u001b[2J"', '"' + "long" * 999 + '"',
     '"../../../../etc/passwd"', '{"../../../../etc/passwd": "' + "0" * 64 + '"}', '{"twice": 1, "twice": 2}',
 ]  # fmt: skip
-
-
-def average() -> AverageEncoder:
-    return model_of(config=ABOUT)
-
-
-def separate() -> CompositeEncoder:
-    whole = model_of()
-    architecture = Architecture(parts=(Part(), Part()), combine="add", languages="separate")
-    own = {"known.subword": whole.known}
-    for part in ("0", "1"):
-        own |= {f"{part}.embeddings": whole.embeddings, f"{part}.unknown": whole.unknown}
-    tensors = {tensor_name(name, code): value for name, value in own.items() for code in LANGUAGES}
-    config = {**whole.config, **ABOUT, "languages": [*LANGUAGES], "architecture": architecture.to_json()}
-    return CompositeEncoder(tensors, whole.processor, config)
 
 
 def transformer_config() -> dict[str, Any]:
@@ -74,7 +55,9 @@ def transformer_config() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("models")
-    for name, model in (("average", average()), ("separate", separate())):
+    separate = two_parts_of(Architecture(parts=(Part(), Part()), combine="add", languages="separate"))
+    separate.config |= ABOUT
+    for name, model in (("average", model_of(config=ABOUT)), ("separate", separate)):
         model.write(base / name)
     (base / "transformer").mkdir()
     (base / "transformer/config.json").write_text(json.dumps(transformer_config()))
@@ -208,22 +191,16 @@ def test_a_wrong_value_is_named_with_what_is_allowed(
         (("languages",), "[]", "languages: is empty, but the model keeps its languages apart"),
         (("architecture",), None, "architecture.parts: is missing; at least one part is needed"),
         (("architecture", "parts"), "[]", "architecture.parts: is missing; at least one part is needed"),
-        (
-            ("architecture", "parts", 0, "kind"),
-            '"gru"',
-            "architecture.parts.0.kind: 'gru' is not one of average, lstm, bilstm",
-        ),
-        (
-            ("architecture", "parts", 1, "unit"),
-            "null",
-            "architecture.parts.1.unit: has no value; subword, word, trigram is needed",
-        ),
+        (("architecture", "parts", 0, "kind"), '"gru"',
+         "architecture.parts.0.kind: 'gru' is not one of average, lstm, bilstm"),
+        (("architecture", "parts", 1, "unit"), "null",
+         "architecture.parts.1.unit: has no value; subword, word, trigram is needed"),
         (("architecture", "scramble"), "2", "architecture.scramble: 2 is greater than the maximum of 1"),
         (("architecture", "more"), "2", "architecture.more: unknown key; known keys are parts, combine,"),
         (("encoder",), '"averaged_subwords"', "architecture: an average has none"),
         (("encoder",), '"transformer"', "sha256: lacks modules.json and tokenizer.json"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_architecture_is_named(
     folders: dict[str, Path], tmp_path: Path, at: tuple[Any, ...], value: str | None, cause: str
 ) -> None:
@@ -248,10 +225,7 @@ def test_names_of_files_are_plain(folders: dict[str, Path], name: str) -> None:
         config["sha256"][name] = "0" * 64
         try:
             (folder / "config.json").write_text(json.dumps(config))
-            with pytest.raises(
-                InputError,
-                match=r"config\.json: sha256: .*the name of a file",
-            ) as caught:
+            with pytest.raises(InputError, match=r"config\.json: sha256: .*the name of a file") as caught:
                 open_folder(folder)
         finally:
             (folder / "config.json").write_text(whole)
@@ -281,10 +255,8 @@ def test_a_link_out_of_a_folder_does_not_show_a_digest(folders: dict[str, Path],
 
 def test_models_of_before_and_those_of_the_package_are_read(tmp_path: Path) -> None:
     for folder in shipped_models().values():
-        assert (
-            read_config(folder / "config.json").items()
-            >= json.loads((folder / "config.json").read_text()).items()
-        )
+        written = json.loads((folder / "config.json").read_text())
+        assert read_config(folder / "config.json").items() >= written.items()
     earlier = {"encoder": "averaged_subwords", "model": "old", "lowercase": False}
     earlier["sha256"] = dict.fromkeys(("model.safetensors", "sentencepiece.model"), "0" * 64)
     (tmp_path / "config.json").write_text(json.dumps({**earlier, "dimension": None}))
