@@ -28,13 +28,9 @@ def described_by(model: AverageEncoder, vectors: np.ndarray) -> MatrixDescriptio
 
 @pytest.mark.parametrize("options", [(), ("--normalize",), ("--dtype", "float16")])
 def test_a_matrix_of_the_same_model_is_searched_in_silence(
-    folder: Path,
-    model: AverageEncoder,
-    corpus: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, model: AverageEncoder, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     options: tuple[str, ...],
-) -> None:
+) -> None:  # fmt: skip
     assert embed(folder, corpus, tmp_path / "v.npy", *options) == 0
     found = json.loads((tmp_path / "v.npy.json").read_text(encoding="utf-8"))
     dtype = "float16" if "float16" in options else "float32"
@@ -50,15 +46,9 @@ def test_a_matrix_of_the_same_model_is_searched_in_silence(
 
 @pytest.mark.parametrize("later", ["np.save", "copy"])
 def test_a_description_of_other_vectors_is_not_believed(
-    folder: Path,
-    model: AverageEncoder,
-    changed: Callable[..., Path],
-    corpus: Path,
-    index: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    later: str,
-) -> None:
+    folder: Path, model: AverageEncoder, changed: Callable[..., Path], corpus: Path, index: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], later: str,
+) -> None:  # fmt: skip
     other = changed("other", model="other")
     if later == "np.save":
         np.save(index, model.embed_raw_text(LINES)[::-1])
@@ -75,12 +65,9 @@ def test_a_description_of_other_vectors_is_not_believed(
 
 @pytest.mark.parametrize("lines", [[], [""] * 40, ["", "the dog"], ["the dog"] * 17])
 def test_matrices_of_any_size(
-    folder: Path,
-    changed: Callable[..., Path],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, changed: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     lines: list[str],
-) -> None:
+) -> None:  # fmt: skip
     source, index = write(tmp_path / "in.txt", lines), tmp_path / "v.npy"
     assert embed(folder, source, index) == 0
     query = write(tmp_path / "q.txt", ["the dog"])
@@ -231,15 +218,9 @@ def test_a_failure_leaves_the_old_pair(
 
 @pytest.mark.parametrize("when", ["before the matrix", "after the matrix"])
 def test_a_kill_leaves_no_false_description(
-    folder: Path,
-    model: AverageEncoder,
-    changed: Callable[..., Path],
-    corpus: Path,
-    index: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    when: str,
-) -> None:
+    folder: Path, model: AverageEncoder, changed: Callable[..., Path], corpus: Path, index: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], when: str,
+) -> None:  # fmt: skip
     other = changed("other", model="other")
     code = """
 import os, signal, sys

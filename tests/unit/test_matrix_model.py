@@ -16,14 +16,9 @@ from paraphrastic.model.average import AverageEncoder
 
 
 def test_a_matrix_of_another_model_is_refused(
-    folder: Path,
-    model: AverageEncoder,
-    changed: Callable[..., Path],
-    corpus: Path,
-    index: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    folder: Path, model: AverageEncoder, changed: Callable[..., Path], corpus: Path, index: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     other = changed("another one", model="other")
     assert search(other, index, corpus, tmp_path / "out.tsv") == 1
     assert error_of(capsys) == (
@@ -38,13 +33,9 @@ def test_a_matrix_of_another_model_is_refused(
 
 
 def test_a_model_that_was_trained_again(
-    folder: Path,
-    model: AverageEncoder,
-    changed: Callable[..., Path],
-    corpus: Path,
-    tmp_path: Path,
+    folder: Path, model: AverageEncoder, changed: Callable[..., Path], corpus: Path, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     place, index = tmp_path / "model", tmp_path / "v.npy"
     shutil.copytree(folder, place)
     assert embed(place, corpus, index) == 0
@@ -124,13 +115,9 @@ def test_a_blank_line_is_not_the_sentence_of_a_row(
 
 
 def test_the_page_on_troubleshooting(
-    folder: Path,
-    changed: Callable[..., Path],
-    corpus: Path,
-    index: Path,
-    tmp_path: Path,
+    folder: Path, changed: Callable[..., Path], corpus: Path, index: Path, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     beside = Path(f"{index}.json")
     assert search(changed("other", model="other"), index, corpus, "-") == 1
     entries = json.loads(beside.read_text())
@@ -161,15 +148,9 @@ def test_a_link_to_a_matrix(
 
 @pytest.mark.parametrize("kind", ["Flat", "IDMap,Flat", "IVF4,Flat", "HNSW8", "IVF4,SQ8", "PQ8x4"])
 def test_an_index_of_faiss_knows_its_model(
-    folder: Path,
-    model: AverageEncoder,
-    changed: Callable[..., Path],
-    corpus: Path,
-    index: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    kind: str,
-) -> None:
+    folder: Path, model: AverageEncoder, changed: Callable[..., Path], corpus: Path, index: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str,
+) -> None:  # fmt: skip
     faiss = pytest.importorskip("faiss")
     vectors = np.load(index)
     units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)

@@ -147,14 +147,9 @@ def bad_index(path: Path, kind: str, vectors: np.ndarray) -> None:
     ],
 )
 def test_a_faulty_index_is_named(
-    folder: Path,
-    index: Path,
-    corpus: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    kind: str,
+    folder: Path, index: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str,
     message: str,
-) -> None:
+) -> None:  # fmt: skip
     vectors, path = np.load(index), tmp_path / "bad.npy"
     bad_index(path, kind, vectors)
     assert search(folder, path, corpus, tmp_path / "out.tsv") == 1
@@ -299,14 +294,9 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["search", "dedup", "mine"])
 def test_an_interrupt_leaves_what_was_there(
-    folder: Path,
-    index: Path,
-    corpus: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-) -> None:
+    folder: Path, index: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, command: str,
+) -> None:  # fmt: skip
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
@@ -330,13 +320,9 @@ def test_an_interrupt_leaves_what_was_there(
 
 @pytest.mark.parametrize("command", ["embed", "search", "dedup"])
 def test_a_full_disk_is_told(
-    folder: Path,
-    index: Path,
-    full_disk: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, index: Path, full_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     command: str,
-) -> None:
+) -> None:  # fmt: skip
     lines = write(tmp_path / "many.txt", [f"{sentence} {n}" for n in range(40) for sentence in SENTENCES])
     output = full_disk / "out"
     run = {

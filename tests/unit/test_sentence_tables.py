@@ -88,12 +88,9 @@ def test_a_folder_of_parquet_files_is_searched_like_a_matrix(
 
 
 def test_the_file_says_which_model_made_it(
-    folder: Path,
-    changed: Callable[..., Path],
-    index: Path,
-    tmp_path: Path,
+    folder: Path, changed: Callable[..., Path], index: Path, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     other, output = changed("other", model="other"), tmp_path / "out.tsv"
     queries = write(tmp_path / "q.txt", ["the dog"])
     assert search(other, index, queries, output) == 1

@@ -188,13 +188,9 @@ def test_named_languages_choose_the_model(tmp_path: Path, monkeypatch: pytest.Mo
     ],
 )
 def test_a_language_that_no_model_knows_is_refused(
-    command: str,
-    languages: list[str],
-    error: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command: str, languages: list[str], error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     Path("a.tsv").write_text("a\tb\n")
     assert main([command, *languages, "--input", "a.tsv", "--output", "out"]) == 1
