@@ -18,6 +18,11 @@ def write(path: Path, lines: list[str]) -> Path:
     return path
 
 
+def cells_of(path: Path) -> list[list[str]]:
+    """The cells of the lines of a tab-separated file."""
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
 def run(command: str, folder: object, source: object, output: object, *more: object) -> int:
     places = ["--model", folder, "--input", source, "--output", output]
     return main([command, *map(str, (*places, *more))])
@@ -26,11 +31,11 @@ def run(command: str, folder: object, source: object, output: object, *more: obj
 embed, score, dedup = (partial(run, command) for command in ("embed", "score", "dedup"))
 
 
-def search(folder: Path, index: Path, queries: object, output: object, *more: object) -> int:
+def search(folder: object, index: Path, queries: object, output: object, *more: object) -> int:
     return run("search", folder, queries, output, "--index", index, *more)
 
 
-def mine(folder: Path, source: object, target: object, output: object, *more: object) -> int:
+def mine(folder: object, source: object, target: object, output: object, *more: object) -> int:
     places = ["--model", folder, "--source", source, "--target", target, "--output", output]
     return main(["mine", *map(str, (*places, *more))])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sentence_files import SENTENCES, dedup, error_of, write
+from sentence_files import SENTENCES, cells_of, dedup, error_of, write
 from test_duplicates import plainly as near_plainly
 
 from paraphrastic.base.text import visible
@@ -84,7 +84,7 @@ def test_the_report_has_the_vectors_cosines(folder: Path, model: AverageEncoder,
     assert (
         dedup(folder, source, tmp_path / "out.txt", "--threshold", "0.7", "--report", tmp_path / "r.tsv") == 0
     )
-    rows = [line.split("\t") for line in (tmp_path / "r.tsv").read_text(encoding="utf-8").splitlines()]
+    rows = cells_of(tmp_path / "r.tsv")
     scores = model.score_raw_text([(row[3], row[4]) for row in rows])
     np.testing.assert_allclose([float(row[0]) for row in rows], scores, atol=1e-6)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sentence_files import run
+from sentence_files import cells_of, run
 from small_corpus import sentence_pairs
 
 from paraphrastic.base.errors import InputError
@@ -166,7 +166,7 @@ def test_scores_stand_before_their_pairs(folder: Path, model: AverageEncoder, tm
     pairs = [("the dog", "the small dog"), ("", "the dog"), ("é", "é"), *sentence_pairs(3000, seed=5)]
     (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
     assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv", "--batch", "64") == 0
-    rows = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+    rows = cells_of(tmp_path / "out.tsv")
     assert [(a, b) for _, a, b in rows] == pairs
     np.testing.assert_allclose([float(row[0]) for row in rows], model.score_raw_text(pairs), atol=5e-7)
 

@@ -123,13 +123,10 @@ def test_the_threshold_is_the_best_of_all(seed: int) -> None:
     right[0] = True
     wanted = int(right.sum()) + seed % 3
     thresholds, every = Thresholds(scores, right, wanted), brute_thresholds(scores, right, wanted)
-    best = thresholds.best()
-    assert best is not None
-    assert best.f1 == pytest.approx(max(f1 for _, f1 in every.values()))
+    assert thresholds.best().f1 == pytest.approx(max(f1 for _, f1 in every.values()))
     able = [score for score, (precision, _) in every.items() if precision >= 0.75]
     with_precision = thresholds.best(0.75)
     if able:
-        assert with_precision is not None
         assert with_precision.precision >= 0.75
         assert (scores >= with_precision.threshold).sum() == (scores >= min(able)).sum()
         # It leaves room on both sides.
@@ -166,7 +163,6 @@ def test_labels_in_a_file_of_their_own(tmp_path: Path) -> None:
     pairs.write_text("a\tb\nc\td\n")
     labels.write_text("1\n0\n")
     read = read_pairs(str(pairs), labels=str(labels))
-    assert read.labels is not None
     assert read.labels.tolist() == [1, 0]
     labels.write_text("1\n")
     with pytest.raises(InputError, match=r"labels.txt has 1 labels, but .*pairs.tsv has 2 pairs"):
@@ -188,7 +184,6 @@ def test_headers_above_labels_are_left_out(tmp_path: Path, headers: tuple[bool, 
         return
     read = read_pairs(str(pairs), labels=str(labels))
     assert read.sources == ["a", "c"]
-    assert read.labels is not None
     assert read.labels.tolist() == [1, 0]
 
 
@@ -219,12 +214,10 @@ def test_pairs_and_labels_of_a_table(tmp_path: Path, kind: str) -> None:
     pairs = read_pairs(str(path), columns=["a", "b", "same"])
     assert pairs.sources == ["one, two", "three"]
     assert pairs.targets == ["1 2", "4"]
-    assert pairs.labels is not None
     assert pairs.labels.tolist() == [1, 0]
     assert read_pairs(str(path), columns=["b", "a"]).labels is None
     (tmp_path / "labels.txt").write_text("0\n1\n")
     labelled = read_pairs(str(path), columns=["b", "a"], labels=str(tmp_path / "labels.txt"))
-    assert labelled.labels is not None
     assert labelled.labels.tolist() == [0, 1]
     with pytest.raises(InputError, match=f"pairs.{kind}.*(no column 'c'|c: is missing)"):
         read_pairs(str(path), columns=["a", "c"])
@@ -260,7 +253,6 @@ def test_a_large_file_is_sampled_with_its_labels(tmp_path: Path) -> None:
     file.write_text("".join(f"a{number}\tb{number}\t{number}\n" for number in range(100)))
     read = read_pairs(str(file), labels=True, most=10)
     assert (len(read.sources), read.all_pairs) == (10, 100)
-    assert read.labels is not None
     assert [f"a{label:g}" for label in read.labels] == read.sources
     assert [f"b{label:g}" for label in read.labels] == read.targets
     assert read_pairs(str(file), labels=True, most=10).sources == read.sources

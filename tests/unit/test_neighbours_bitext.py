@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from sentence_files import mine, write
+from sentence_files import cells_of, mine, write
 from small_corpus import PAIRS
 
 from paraphrastic import load_model
@@ -114,7 +114,7 @@ def test_the_command_finds_what_a_plain_search_finds(folder: Path, tmp_path: Pat
     assert mine(folder, source, write(tmp_path / "de.txt", german), output, *threads) == 0
     encoder = load_model(folder)
     expected = mined_plainly(encoder.embed_raw_text(english), encoder.embed_raw_text(german), 4, "ratio")
-    rows = [line.split("\t") for line in output.read_text(encoding="utf-8").splitlines()]
+    rows = cells_of(output)
     np.testing.assert_allclose(
         [float(row[0]) for row in rows], [score for _, _, score in expected], atol=2e-6
     )
@@ -126,7 +126,7 @@ def test_the_command_finds_what_a_plain_search_finds(folder: Path, tmp_path: Pat
     options = ("--margin", "cosine", "--k", "2", "--min-score", "0.9", "--ids", "--languages", "en-de")
     assert mine(folder, source, tmp_path / "de.txt", limited, *options) == 0
     expected = mined_plainly(encoder.embed_raw_text(english), encoder.embed_raw_text(german), 2, "cosine")
-    rows = [line.split("\t") for line in limited.read_text(encoding="utf-8").splitlines()]
+    rows = cells_of(limited)
     assert {tuple(row[1:]) for row in rows} == {
         (english[i], german[j], str(i + 1), str(j + 1)) for i, j, score in expected if score >= 0.9
     }

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sentence_files import embed, score, search
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import Source
-from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 
 CSV = 'number,text\n7,"A dog, barking"\n8,"It rains\nin Paris"\n9,three,cells\n10,\n'
@@ -151,8 +151,7 @@ def test_a_matrix_has_no_place_for_identities(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, output = written(tmp_path, "a.csv", CSV), tmp_path / "out.npy"
-    arguments = ["--input", path, "--column", "text", "--id", "number", "--output", str(output)]
-    assert main(["embed", "--model", str(folder), *arguments]) == 1
+    assert embed(folder, path, output, "--column", "text", "--id", "number") == 1
     assert "out.npy: a matrix has no identities of rows" in capsys.readouterr().err
     assert not output.exists()
 
@@ -190,10 +189,9 @@ def test_a_file_of_faults_is_not_what_it_is_taken_for(tmp_path: Path) -> None:
 def test_vectors_keep_their_identities(
     name: str, dtype: str, folder: Path, model: AverageEncoder, tmp_path: Path
 ) -> None:
-    path = written(tmp_path, "a.csv", CSV)
-    arguments = ["--model", str(folder), "--input", path, "--column", "text", "--dtype", dtype]
-    output = tmp_path / name
-    assert main(["embed", *arguments, "--id", "number", "--output", str(output), "--batch", "1"]) == 0
+    path, output = written(tmp_path, "a.csv", CSV), tmp_path / name
+    options = ["--column", "text", "--id", "number", "--dtype", dtype, "--batch", "1"]
+    assert embed(folder, path, output, *options) == 0
     table = pl.read_parquet(output).to_dicts() if name.endswith("parquet") else None
     rows = table or [json.loads(line) for line in output.read_text().splitlines()]
     # The row that cannot be read is left out.
@@ -208,17 +206,13 @@ def test_identities_of_several_types_are_an_error(
 ) -> None:
     path = written(tmp_path, "a.jsonl", '{"n": 1, "t": "a"}\n{"n": "b", "t": "b"}\n')
     output = tmp_path / "out.parquet"
-    arguments = ["--input", path, "--column", "t", "--id", "n", "--output", str(output), "--batch", "1"]
-    assert main(["embed", "--model", str(folder), *arguments]) == 1
+    assert embed(folder, path, output, "--column", "t", "--id", "n", "--batch", "1") == 1
     assert "out.parquet: the identities of rows are of several types" in capsys.readouterr().err
     assert not output.exists()
 
 
 def test_no_rows_are_a_table_without_rows(folder: Path, tmp_path: Path) -> None:
-    path = written(tmp_path, "a.txt", "")
-    assert (
-        main(["embed", "--model", str(folder), "--input", path, "--output", str(tmp_path / "o.parquet")]) == 0
-    )
+    assert embed(folder, written(tmp_path, "a.txt", ""), tmp_path / "o.parquet") == 0
     assert pl.read_parquet(tmp_path / "o.parquet").shape == (0, 2)
 
 
@@ -230,11 +224,11 @@ def test_pairs_of_tables_and_of_two_files(
     first = written(tmp_path, "a.txt", "the dog\nthe cat\n")
     second = written(tmp_path, "b.txt", "a dog\nit rain s\n")
     expected = [
-        f"{score:.6f}\t{a}\t{' '.join(b.split())}"
-        for score, (a, b) in zip(model.score_raw_text(pairs), pairs, strict=True)
+        f"{cosine:.6f}\t{a}\t{' '.join(b.split())}"
+        for cosine, (a, b) in zip(model.score_raw_text(pairs), pairs, strict=True)
     ]
     for options in ([table, "--columns", "x", "y"], [first, "--second", second]):
-        assert main(["score", "--model", str(folder), "--input", *options, "--output", "-"]) == 0
+        assert score(folder, options[0], "-", *options[1:]) == 0
         assert capsys.readouterr().out.splitlines() == expected
 
 
@@ -249,15 +243,11 @@ def test_another_librarys_model_embeds_files_and_searches_them(
     theirs.save_pretrained(str(tmp_path / "model"))
     path = written(tmp_path, "a.txt", "the dog\nit rains\n")
     matrix = tmp_path / "v.npy"
-    arguments = ["--model", str(tmp_path / "model"), "--input", path, "--normalize"]
-    assert main(["embed", *arguments, "--output", str(matrix)]) == 0
+    assert embed(tmp_path / "model", path, matrix, "--normalize") == 0
     expected = theirs.encode(["the dog", "it rains"], normalize_embeddings=True)
     np.testing.assert_allclose(np.load(matrix), expected, atol=1e-5)
-    found = ["--index", str(matrix), "--input", path, "--k", "1", "--output", "-"]
-    assert main(["search", "--model", str(tmp_path / "model"), *found]) == 0
-    assert [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()] == [
-        ["1", "1", "1"],
-        ["2", "1", "2"],
-    ]
-    assert main(["search", "--model", "en", *found]) == 1
+    assert search(tmp_path / "model", matrix, path, "-", "--k", "1") == 0
+    found = [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()]
+    assert found == [["1", "1", "1"], ["2", "1", "2"]]
+    assert search("en", matrix, path, "-", "--k", "1") == 1
     assert "v.npy: made by the model" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
-from sentence_files import SENTENCES, dedup, embed, mine, search, write
+from sentence_files import SENTENCES, cells_of, dedup, embed, mine, search, write
 from small_corpus import PAIRS
 from test_matrix_search import plainly
 
@@ -46,7 +46,7 @@ def test_the_nearest_rows_are_written(
     (tmp_path / "q.txt.gz").write_bytes(gzip.compress("\r\n".join(queries).encode()))
     output = tmp_path / "new" / "hits.tsv"
     assert search(folder, index, tmp_path / "q.txt.gz", output, "--sentences", corpus, *options) == 0
-    rows = [line.split("\t") for line in output.read_text(encoding="utf-8").split("\n")[:-1]]
+    rows = cells_of(output)
     k, min_score = (3, 0.6) if "--k" in options else (10, None)
     expected = plainly(np.load(index), model.embed_raw_text(queries), k, min_score)
     lines = corpus.read_text(encoding="utf-8").splitlines()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from sentence_files import SENTENCES, dedup, embed, error_of, search, write
+from sentence_files import SENTENCES, cells_of, dedup, embed, error_of, search, write
 from small_corpus import PAIRS
 
 from paraphrastic import search as search_vectors
@@ -77,7 +77,7 @@ def test_a_folder_of_parquet_files_is_searched_like_a_matrix(
         output = tmp_path / "out.tsv"
         assert search(folder, place, queries, output, "--sentences", corpus) == 0
         assert capsys.readouterr().err == ""
-        found[place] = [line.split("\t") for line in output.read_text().splitlines()]
+        found[place] = cells_of(output)
     assert len(found[index]) == 20
     for row, named in zip(found[tmp_path / "v.npy"], found[index], strict=True):
         assert named == [*row[:3], f"s{int(row[3]) - 1}", *row[4:]]
@@ -157,10 +157,10 @@ def test_queries_of_a_table(folder: Path, index: Path, tmp_path: Path, kind: str
     assert search(folder, index, lines, tmp_path / "lines.tsv") == 0
     for options, names in [((), "123"), (("--id", "name"), "abc")]:
         assert search(folder, index, table, tmp_path / "out.tsv", "--column", "text", *options) == 0
-        expected = [line.split("\t") for line in (tmp_path / "lines.tsv").read_text().splitlines()]
+        expected = cells_of(tmp_path / "lines.tsv")
         for row in expected:
             row[1] = names[int(row[1]) - 1]
-        found = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+        found = cells_of(tmp_path / "out.tsv")
         assert found == expected
 
 
@@ -190,10 +190,7 @@ def test_a_table_loses_its_near_duplicates(
     output = tmp_path / f"kept.{kind}"
     assert dedup(folder, table, output, *more) == 0
     assert capsys.readouterr().err == f"paraphrastic: rows kept{counts}"
-    reports = [
-        [line.split("\t") for line in (tmp_path / name).read_text().splitlines()]
-        for name in ("l.tsv", "t.tsv")
-    ]
+    reports = [cells_of(tmp_path / name) for name in ("l.tsv", "t.tsv")]
     assert len(reports[0]) > 5
     dropped = {int(row[1]) - 1 for row in reports[0]}
     assert rows_of(output) == [row for place, row in enumerate(before) if place not in dropped]
@@ -270,16 +267,14 @@ def test_tables_are_mined(folder: Path, tmp_path: Path, model: AverageEncoder) -
     for (source, target), options in [(texts, []), (tables, ["--column", "text", "--id", "name"])]:
         words = ["mine", "--model", folder, "--source", source, "--target", target, "--ids", *options]
         assert main([*map(str, words), "--output", str(tmp_path / "out.tsv")]) == 0
-        found.append([line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()])
+        found.append(cells_of(tmp_path / "out.tsv"))
     assert len(found[0]) > 10
     for line, row in zip(*found, strict=True):
         assert row == [*line[:3], f"0/{int(line[3]) - 1}", f"1/{int(line[4]) - 1}"]
     # One side may be lines.
     words = ["mine", "--model", folder, "--source", texts[0], "--target", tables[1], "--column", "text"]
     assert main([*map(str, words), "--output", str(tmp_path / "out.tsv")]) == 0
-    assert [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()] == [
-        row[:3] for row in found[0]
-    ]
+    assert cells_of(tmp_path / "out.tsv") == [row[:3] for row in found[0]]
 
 
 POEM = """id,text

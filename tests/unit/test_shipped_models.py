@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_files import cells_of
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
@@ -126,7 +127,7 @@ def test_mining_uses_the_model_of_four_languages_by_default(tmp_path: Path) -> N
     assert (
         main(["mine", *(each for name, file in files.items() for each in (name, str(tmp_path / file)))]) == 0
     )
-    rows = [line.split("\t") for line in (tmp_path / "mined.tsv").read_text().splitlines()]
+    rows = cells_of(tmp_path / "mined.tsv")
     assert sorted(row[1:] for row in rows) == sorted([*pair] for *pair, _ in TRANSLATIONS)
 
 

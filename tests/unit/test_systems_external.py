@@ -14,7 +14,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.systems.open import open_system
 
 ROOT = Path(__file__).resolve().parents[2]
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "dog", "cat", "runs", "query", ":"]
 SENTENCES = ["the dog runs", "cat", "", "the the cat runs the dog", "a bird"]
 
 
@@ -23,20 +22,9 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A transformer with random weights, an average over tokens and a default prompt."""
     package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
     modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+    from tiny_transformer import write_bert
 
-    base = tmp_path_factory.mktemp("bert")
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    BertModel(config).save_pretrained(base)
-    BertTokenizerFast(vocab={word: row for row, word in enumerate(WORDS)}).save_pretrained(base)
+    base = write_bert(tmp_path_factory.mktemp("bert"), ["the dog cat runs query :"], width=16)
     folder = tmp_path_factory.mktemp("transformer")
     package.SentenceTransformer(
         modules=[modules.Transformer(str(base)), modules.Pooling(16)],
