@@ -7,12 +7,7 @@ from bounded import BOUNDS, basis_of, bound_of
 from test_nearest import similarities, translated
 
 from paraphrastic.neighbours import bounds
-from paraphrastic.neighbours.bounds import (
-    Bound,
-    IntegerBound,
-    bound_for_threshold,
-    whole_bound,
-)
+from paraphrastic.neighbours.bounds import Bound, IntegerBound, bound_for_threshold, whole_bound
 from paraphrastic.neighbours.vectors import direction_entries
 
 

@@ -135,8 +135,7 @@ def damaged(content: str, kind: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["no JSON", "later", "missing", "type", "deep", "truth", "sample", "letters", "more letters"],
+    "kind", ["no JSON", "later", "missing", "type", "deep", "truth", "sample", "letters", "more letters"]
 )
 def test_a_damaged_description_is_named(
     folder: Path, corpus: Path, index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str

@@ -39,11 +39,9 @@ _log = logging.getLogger(__name__)
 
 
 class UnreadableRows:
-    """Count and list rows that cannot be read, until there are more than the bound.
+    """Count rows that cannot be read, until there are more than the bound.
 
-    Args:
-        bound: the number of unreadable rows that is allowed.
-        report: receives a line `file TAB line TAB cause` for each of them.
+    The report receives a line `file TAB line TAB cause` for each of them.
     """
 
     def __init__(self, bound: int, report: TextIO | None = None) -> None:
@@ -105,13 +103,9 @@ def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
 def read_batches(
     stream: BinaryIO, label: str, size: int, on_fault: Callable[[int, str], None] | None = None
 ) -> Iterator[list[str]]:
-    """Batches of lines as `read_lines` has them, but of any length.
+    """Batches of at most `size` lines as `read_lines` has them, but of any length.
 
-    Args:
-        stream: the text.
-        label: its name in error messages.
-        size: number of lines in a batch, at most.
-        on_fault: is told the number of a line that is no text, and why; the line is empty in its batch.
+    `on_fault` is told the number of a line that is no text, and why; the line is empty in its batch.
 
     Raises:
         InputError: a line is not UTF-8 or has a NUL character (the message has its number), and there is no

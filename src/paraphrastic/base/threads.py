@@ -26,10 +26,8 @@ def available_cores() -> int:
 def in_order(work: Callable[[Item], Output], items: Iterable[Item], threads: int) -> Iterator[Output]:
     """Compute `work(item)` in several threads, and yield the results in the order of the items.
 
-    Args:
-        work: a function that releases Python's lock most of the time.
-        items: the items, which the caller's thread takes a little ahead of the results.
-        threads: number of threads.
+    The work must release Python's lock most of the time. The caller's thread takes the items, a little ahead
+    of the results.
     """
     if threads == 1:
         yield from map(work, items)
@@ -51,11 +49,7 @@ def in_order(work: Callable[[Item], Output], items: Iterable[Item], threads: int
 def in_blocks(work: Callable[[slice], Output], size: int, block: int, threads: int) -> list[Output]:
     """Compute `work(rows)` in several threads for all blocks of `size` rows; results come in order.
 
-    Args:
-        work: a function that releases Python's lock most of the time.
-        size: total number of rows.
-        block: most rows in a block; if there are few rows, blocks are smaller, so that every thread has one.
-        threads: number of threads.
+    A block has at most `block` rows. If there are few rows, blocks are smaller, so that every thread has one.
     """
     block = min(block, max(_LEAST, -(-size // threads)))
     blocks = [slice(start, min(start + block, size)) for start in range(0, size, block)]

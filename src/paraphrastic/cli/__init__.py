@@ -20,7 +20,7 @@ COMMANDS = {
     "use a model": (
         *(sentences.embed, sentences.score, sentences.search, sentences.dedup, sentences.mine),
         *(quality.evaluate, models.models, models.demo, models.export, models.import_checkpoint),
-    ),
+    )
 }
 _BEGIN = """\
 Train and use models that turn sentences into vectors. Sentences with the same meaning get vectors that are
@@ -38,11 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--version",
-        action=_Version,
-        nargs=0,
-        default=argparse.SUPPRESS,
-        help="show the installed version",
+        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="show the installed version"
     )
     commands = parser.add_subparsers(
         required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog

@@ -140,12 +140,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
             original = Original(opened, folder, score)
         stack.enter_context(cli.needing(format))
         exported = export_model(
-            smaller,
-            format,
-            Path(output),
-            text=Path(text) if text else TEXT,
-            card=card,
-            original=original,
+            smaller, format, Path(output), text=Path(text) if text else TEXT, card=card, original=original
         )
     for what, result in [*exported.parity.table(), *exported.costs]:
         cli.say(f"{what}: {result}")

@@ -96,12 +96,7 @@ def evaluate(
         for shown, system in systems:
             results.append(
                 evaluate_pairs(
-                    system,
-                    pairs,
-                    model=shown,
-                    languages=languages,
-                    precision=precision,
-                    threads=threads,
+                    system, pairs, model=shown, languages=languages, precision=precision, threads=threads
                 )
             )
             if output != "-":

@@ -41,13 +41,7 @@ is zero, and tables leave it out.
     cli.counted("--batch", "sentences to embed at a time (default: 2048)", 2048),
 )
 def embed(
-    model: str | None,
-    source: str,
-    *,
-    language: str | None,
-    dtype: str,
-    normalize: bool,
-    **options: Any,
+    model: str | None, source: str, *, language: str | None, dtype: str, normalize: bool, **options: Any
 ) -> None:
     """Write one vector per line of a file."""
     from paraphrastic.model.embed_files import Encoding, embed_file

@@ -235,13 +235,8 @@ def cost_table(
 ) -> list[tuple[str, str]]:
     """Return what a reduction cost in bytes, speed on all cores and Pearson's r × 100, for a person to read.
 
-    A speed depends on the machine, so it is given as a multiple of the other one.
-
-    Args:
-        original: the model before the reduction.
-        model: the smaller model.
-        folder: folder of the smaller model.
-        sentences: sentences to measure speed on, repeated as needed.
+    A speed depends on the machine, so it is given as a multiple of the other one. It is measured on the
+    sentences, repeated as needed. The folder is that of the smaller model.
 
     Raises:
         InputError: the test sets are not test sets of STS.

@@ -26,12 +26,9 @@ def set_tokenizer_threads(threads: int) -> None:
 
 
 def load_from_hub(place: str, package: str, load: Callable[[str, bool], Any]) -> Any:
-    """Load a model from a folder, or by its name on the Hugging Face Hub.
+    """Load a model from a folder, or by its name on the Hugging Face Hub; see `hub_name`.
 
-    Args:
-        place: the folder or the name; see `hub_name`.
-        package: the package that loads it, for messages.
-        load: loads it; the arguments are the folder or name, and whether to stay offline.
+    `load`, a function of the package, takes the folder or the name, and whether to stay offline.
 
     Raises:
         InputError: there is no such folder, it is damaged, or the name is not on the Hub or cannot be reached

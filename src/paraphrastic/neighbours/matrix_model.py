@@ -28,12 +28,8 @@ def check_model(matrix: Matrix, system: System, model: str | None) -> tuple[Make
     """Return the description of a matrix or, if nothing says which model made it, a note about that.
 
     A FAISS index, such as `vectors.faiss`, may have its own description, `vectors.faiss.json`. Otherwise, it
-    has the one of `vectors.npy`, if it holds the same vectors.
-
-    Args:
-        matrix: the rows.
-        system: the system that embeds the queries.
-        model: that system as `--model` takes it.
+    has the one of `vectors.npy`, if it holds the same vectors. The system, which `--model` calls `model`,
+    embeds the queries.
 
     Raises:
         InputError: the description is damaged, or names another model.
@@ -85,14 +81,8 @@ def _require_same(description: Maker, name: str, system: System, model: str | No
 def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker | None) -> None:
     """Check that line i of a text is the sentence of row i: by their number, and by embedding some again.
 
-    If nothing says which model made the matrix, it may be another one, or have been told another language, so
-    it is enough that one row agrees.
-
-    Args:
-        matrix: the rows.
-        source: the text.
-        system: the system that embeds the queries.
-        made: the description of the matrix, if it has one.
+    If no description says which model `made` the matrix, it may be another one, or have been told another
+    language, so it is enough that one row agrees.
 
     Raises:
         InputError: the numbers of lines and rows differ, or sentences and rows do not belong together.

@@ -18,10 +18,7 @@ from paraphrastic.neighbours.kernels import Entries
 _LARGEST = 32767
 # Types of number that a file of vectors can hold, and the header reader of each version of its format.
 _KINDS = ("float16", "float32", "float64")
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def direction_entries(vectors: Float32, *, in_16_bits: bool = False) -> Entries:

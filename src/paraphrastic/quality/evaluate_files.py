@@ -162,7 +162,7 @@ def evaluate_pairs(
     precision: float | None = None,
     threads: int = 1,
 ) -> Json:
-    """Measure a system on pairs; shares are from 0 to 1.
+    """Measure a system, which `--model` calls `model`, on pairs; shares are from 0 to 1.
 
     Returns:
         `model`, `label` and `digest` of the system; `dim`; and, without labels, `forward` and `backward`: the
@@ -170,17 +170,9 @@ def evaluate_pairs(
         (Wilson), and the share with a partner among the ten nearest, `among_10`. With labels 0 and 1, `auc`
         and its `interval` (Hanley and McNeil 1982). With other labels, `spearman`, its `interval` (by
         Fisher's transformation) and `pearson`. Unless labels are degrees, also `thresholds`, a list of
-        `threshold`, `precision`, `recall` and `f1`; `best`, the one with the highest F1 or the lowest that
-        reaches `precision`; and its `threshold`. Without labels, these are about the nearest sentence, which
-        is accepted if its cosine reaches the threshold.
-
-    Args:
-        system: the system.
-        pairs: the pairs.
-        model: the system as `--model` takes it.
-        languages: languages of the sides, for a system that asks for them.
-        precision: the precision that the threshold must reach; None looks for the highest F1.
-        threads: number of threads.
+        `threshold`, `precision`, `recall` and `f1`; `best`, the one with the highest F1 or, if a `precision`
+        is asked for, the lowest that reaches it; and its `threshold`. Without labels, these are about the
+        nearest sentence, which is accepted if its cosine reaches the threshold.
 
     Raises:
         InputError: a vector is not finite, there are too few pairs for a correlation, or no threshold

@@ -90,12 +90,7 @@ class PairVectors:
         return np.divide(np.vecdot(x, y), lengths, out=np.zeros(len(x)), where=lengths > 0)
 
     def retrieve(self, *, among_others: bool = False, threads: int = 1) -> tuple[Retrieval, Retrieval]:
-        """What sources find among the targets, and targets among the sources.
-
-        Args:
-            among_others: whether the candidates include the other sentences.
-            threads: number of threads; it does not change the result.
-        """
+        """What sources find among the targets, and targets among the sources, or `among_others` as well."""
         own = [entries[:size] for entries, size in zip(self._entries, self._own, strict=True)]
         if not among_others:
             found = nearest_neighbours(own[0], own[1], NEAREST, threads=threads)

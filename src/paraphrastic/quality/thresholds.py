@@ -86,9 +86,7 @@ class Thresholds:
 def auc(scores: Float64, right: Bool) -> float:
     """The probability that a right pair scores higher than a wrong one; equal scores count half.
 
-    Args:
-        scores: cosines, [n].
-        right: whether each pair is right, [n]; both kinds must be there.
+    The pairs' scores and whether they are right are [n]; both kinds must be there.
     """
     positives = int(right.sum())
     ranks = float(ranked(scores)[right].sum())
@@ -103,10 +101,7 @@ def written(thresholds: Sequence[Threshold]) -> list[Json]:
 def read_threshold(path: Path, system: System, *, of_all_pairs: bool = False) -> float:
     """The threshold that `evaluate` chose for a system and wrote into a file.
 
-    Args:
-        path: the file.
-        system: the system.
-        of_all_pairs: whether it is for any two sentences, and not for the nearest one alone.
+    With `of_all_pairs`, it has to be one for any two sentences, and not for the nearest one alone.
 
     Raises:
         InputError: the file is not one of `evaluate`, or has no such threshold for this system.

@@ -26,11 +26,8 @@ from paraphrastic.systems.external import open_sentence_transformer, open_static
 def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") -> System:
     """Make a system of a model of this project; its label is the kind of its encoder and its name.
 
-    Args:
-        model: the model.
-        threads: CPU threads.
-        device: `cpu`, or `cuda` for a Transformer or a single average: the CPU cuts sentences, and the GPU
-            embeds them.
+    A Transformer or a single average can have the device `cuda`: the CPU cuts sentences, and the GPU embeds
+    them.
 
     Raises:
         InputError: `device` is not the CPU, and the model is of another kind.
