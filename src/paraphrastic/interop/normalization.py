@@ -112,11 +112,7 @@ class Normalization:
 
 
 def preparation(config: Mapping[str, Any]) -> list[Normalizer]:
-    """Return normalizers that do what `prepare_text` does, except segmentation, for which there is none.
-
-    Args:
-        config: content of `config.json`, with `folding`, `lowercase` and `unit`.
-    """
+    """Return normalizers that do what `prepare_text` does, except segmentation, for which there is none."""
     steps = [replace(pattern, other) for pattern, other in cleaning(TOKENIZERS)]
     if config["folding"]:
         steps += _folding(config["folding"])

@@ -66,12 +66,9 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
     Two things cannot be expressed: Chinese words, which jieba finds, and runs of unknown pieces, which have
     no embedding. sentencepiece makes one piece of such a run, and the tokenizer may make several.
 
-    Args:
-        model: sentencepiece model of subwords (unigram) or words.
-        config: content of the model's `config.json`; `folding`, `lowercase` and `unit` are used.
-
     Raises:
-        InputError: the model is of another kind, or has a setting that the format cannot express.
+        InputError: the model is not one of subwords (unigram) or words, or has a setting that the format
+            cannot express.
     """
     _check_supported(model, config)
     normalization = Normalization(model, lowercase=config["lowercase"])

@@ -42,11 +42,7 @@ Vectors = npt.NDArray[Any]
 
 
 class SentenceEncoder(Value):
-    """Turns raw sentences into vectors, and pairs of them into cosines.
-
-    Args:
-        config: the content of `config.json`.
-    """
+    """Turns raw sentences into vectors, and pairs of them into cosines; `config.json` has its `config`."""
 
     kind: str
     """The kind of the encoder, as `config.json` names it."""
@@ -304,12 +300,7 @@ class SentenceEncoder(Value):
 
 
 class PieceEncoder(SentenceEncoder):
-    """An encoder with tables of sentencepiece's pieces.
-
-    Args:
-        processor: the sentencepiece model, or the first one if there are several.
-        config: the content of `config.json`.
-    """
+    """An encoder with tables of sentencepiece's pieces; of several models, `processor` is the first one."""
 
     def __init__(self, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]) -> None:
         super().__init__(config)

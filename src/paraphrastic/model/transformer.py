@@ -103,12 +103,7 @@ def _dropout_of(place: str, dropout: float) -> dict[str, float]:
 
 
 class TransformerEncoder(SentenceEncoder):
-    """A trained Transformer; its vectors have length 1, as sentence-transformers has them.
-
-    Args:
-        modules: the Transformer and its pooling.
-        config: the content of `config.json`.
-    """
+    """A trained Transformer; its vectors have length 1, as sentence-transformers has them."""
 
     kind = TRANSFORMER
 
@@ -189,12 +184,7 @@ def _batches(lengths: Int64) -> Iterator[Int64]:
 
 @dataclass(frozen=True, slots=True)
 class TransformerFiles:
-    """The content of a Transformer's folder.
-
-    Attributes:
-        modules: the Transformer and its pooling.
-        config: our entries of `config.json`.
-    """
+    """The content of a Transformer's folder, with our entries of `config.json` as its `config`."""
 
     modules: "SentenceTransformer"
     config: Mapping[str, Any]

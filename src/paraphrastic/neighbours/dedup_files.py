@@ -68,19 +68,12 @@ def dedup_file(
     the header of a table. Rows of Parquet keep their values and types. A row that is blank or cannot be read
     is not a sentence and is kept.
 
-    Vectors that take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps cosines to four digits.
+    The report is a TSV file without a header. It has, in order, a line `cosine TAB row TAB kept row TAB
+    sentence TAB kept sentence` for each row left out. The kept row is the first near one; equal texts have
+    the cosine 1. Rows have their identities, by default their numbers from 1. As the output or the report,
+    `-` is standard output.
 
-    Args:
-        system: embeds the sentences.
-        source: the file.
-        output: file for the rows that are kept; `-` is standard output.
-        threshold: lowest cosine of near duplicates, above 0 and at most 1.
-        report: TSV file without a header. It has, in order, a line `cosine TAB row TAB kept row TAB sentence
-            TAB kept sentence` for each row left out. The kept row is the first near one; equal texts have the
-            cosine 1. Rows have their identities, by default their numbers from 1. `-` is standard output.
-        language: language of the sentences, for a system that asks for it.
-        threads: number of threads; it does not change the result.
-        progress: is called now and then with the current task and the share of it that is done.
+    Vectors that take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps cosines to four digits.
 
     Raises:
         InputError: a file cannot be read or written, the threshold is out of bounds, or a vector is not

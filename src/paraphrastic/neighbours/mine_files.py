@@ -52,19 +52,10 @@ def mine_files(
     Vectors of both files that together take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps
     cosines to four digits.
 
-    Writes lines `score TAB source TAB target`, best first, without a header. A repeated sentence counts once,
-    with its first row. Blank lines and white space around a sentence are ignored.
-
-    Args:
-        system: embeds both languages.
-        source: sentences of one language.
-        target: sentences of the other one; only one of the two can be standard input.
-        output: TSV file; `-` is standard output.
-        options: how pairs are scored, and which ones are mined.
-        languages: codes of the two sides, for a system that asks for them.
-        with_identities: whether to add two columns with the identities of the rows, such as their numbers.
-        threads: number of threads.
-        progress: is called now and then with the current task and the share of it that is done.
+    Writes lines `score TAB source TAB target`, best first, without a header, to a file, or to standard output
+    (`-`); `with_identities` adds two columns with the identities of the rows, such as their numbers. A
+    repeated sentence counts once, with its first row. Blank lines and white space around a sentence are
+    ignored. Only one of the two files can be standard input.
 
     Raises:
         InputError: a file cannot be read or written, is not UTF-8, or has no sentence; or a vector is not

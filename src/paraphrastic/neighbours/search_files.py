@@ -69,21 +69,13 @@ def search_files(
 ) -> int:
     """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
-    Writes lines `score TAB query TAB rank TAB row`, ordered by query and rank, without a header: the cosine,
-    the query's identity, by default its number, the rank and the row number, all counted from 1. A row of a
-    Parquet file has its identity instead. With `index.sentences`, two more columns hold the query's and the
-    row's sentence. Blank lines find nothing and are never found.
+    Writes lines `score TAB query TAB rank TAB row` to a file, or to standard output (`-`), ordered by query
+    and rank, without a header: the cosine, the query's identity, by default its number, the rank and the row
+    number, all counted from 1. A row of a Parquet file has its identity instead. With `index.sentences`, two
+    more columns hold the query's and the row's sentence. Blank lines find nothing and are never found.
 
-    Args:
-        system: the system that made the vectors.
-        index: the matrix to search.
-        queries: the sentences to search for.
-        output: TSV file; `-` is standard output.
-        options: which rows are found.
-        language: language of the queries, for a system that asks for it.
-        model: the system as `--model` takes it, for messages.
-        progress: is called now and then with the current task and the share of it that is done.
-        note: is called with a line that the user should read: nothing says which model made the matrix.
+    `model` is the system as `--model` takes it, for messages. `note` is called with a line that the user
+    should read, if nothing says which model made the matrix.
 
     Raises:
         InputError: a file cannot be read or written, another model made the matrix, dimensions differ, a row
