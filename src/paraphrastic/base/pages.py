@@ -25,9 +25,9 @@ def write_page(
 ) -> int:
     """Write the page of the template `page.html` in a folder of this package; return its size in bytes.
 
-    Beside the template are `page.css` and `page.js`; `modules` is JavaScript that comes before the latter. The
-    template includes `page_head.html`, whose security policy lets the page run its own script alone, in case
-    data inject another one. `content` has its variables, and `filters` its filters besides Jinja's own.
+    Beside the template are `page.css` and `page.js`; `modules` is JavaScript that comes before the latter.
+    The template includes `page_head.html`, whose security policy lets the page run its own script alone, in
+    case data inject another one. `content` has its variables, and `filters` its filters besides Jinja's own.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, _FOLDER]),

@@ -305,10 +305,8 @@ _Found = tuple[int, _Values]
 
 def _row(identity: str | None, number: int, found: _Values) -> Row:
     names, values, height = found
-    if identity is None:
-        return number, tuple(map(readable_text, values, names)), (number, height)
-    *texts, own = values
-    return _identity(own, identity), tuple(map(readable_text, texts, names)), (number, height)
+    own = number if identity is None else _identity(values[-1], identity)
+    return own, tuple(map(readable_text, values, names)), (number, height)
 
 
 def _identity(value: Any, name: str) -> Any:

@@ -61,8 +61,11 @@ def own_descriptor(path: str | Path) -> int | None:
     name = _descriptor(Path(path))
     if name is None or not any(map(name.is_relative_to, (os.path.realpath("/proc/self"), "/dev/fd"))):
         return None
-    _require_open(int(name.name))
-    return int(name.name)
+    descriptor = int(name.name)
+    streams = {0: ("input", sys.__stdin__), 1: ("output", sys.__stdout__), 2: ("error", sys.__stderr__)}
+    if descriptor in streams and streams[descriptor][1] is None:
+        raise InputError(f"standard {streams[descriptor][0]} is closed")
+    return descriptor
 
 
 def _descriptor(path: Path) -> Path | None:
@@ -75,14 +78,6 @@ def _descriptor(path: Path) -> Path | None:
             break
         path = Path(folder, path.readlink())
     return None
-
-
-def _require_open(descriptor: int) -> None:
-    """Raise an `InputError` if a descriptor is that of a standard stream, which was closed at the start."""
-    streams = {0: ("input", sys.__stdin__), 1: ("output", sys.__stdout__), 2: ("error", sys.__stderr__)}
-    name, stream = streams.get(descriptor, ("", sys))
-    if stream is None:
-        raise InputError(f"standard {name} is closed")
 
 
 class _Messages(io.FileIO):

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -83,10 +82,6 @@ class Maker:
             normalized=normalized,
             version=version,
         )
-
-    def to_json(self) -> str:
-        """What the metadata of a Parquet file holds."""
-        return json.dumps(self.content(), ensure_ascii=False)
 
     def content(self) -> dict[str, Any]:
         """The description as JSON has it."""

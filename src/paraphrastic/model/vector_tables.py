@@ -73,7 +73,7 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
     except ImportError:
         raise InputError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
     kind = pa.list_(pa.from_numpy_dtype(dtype), dim)
-    about = {METADATA: maker.to_json()}
+    about = {METADATA: json.dumps(maker.content(), ensure_ascii=False)}
     writer: Any = None
     schema: Any = None
 

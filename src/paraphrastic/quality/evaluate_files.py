@@ -19,7 +19,7 @@ from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
 from paraphrastic.quality.correlation import MIN_PAIRS, pearson, spearman
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval, Z, wilson
-from paraphrastic.quality.thresholds import Threshold, Thresholds, auc, written
+from paraphrastic.quality.thresholds import Thresholds, auc, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,18 +254,14 @@ def described(result: Json, pairs: LabelledPairs) -> list[str]:
             f"{_percent(forward[f'among_{NEAREST}'])} have it among the {NEAREST} nearest"
         ]
     if "thresholds" in result:
-        rows = [*result["thresholds"], result["best"]]
-        lines += ["", "threshold  precision  recall     F1"]
-        lines += [_row(Threshold(**row)) for row in rows[:-1]]
-        lines += [f"{_row(Threshold(**rows[-1]))}  chosen"]
+        lines += ["", "threshold  precision  recall     F1", *map(_row, result["thresholds"])]
+        lines.append(f"{_row(result['best'])}  chosen")
     return lines
 
 
-def _row(row: Threshold) -> str:
-    figures = (
-        f"{100 * value:>{width}.1f}" for value, width in ((row.precision, 9), (row.recall, 6), (row.f1, 5))
-    )
-    return f"{row.threshold:9.3f}  {'  '.join(figures)}"
+def _row(row: Json) -> str:
+    precision, recall, f1 = (100 * row[name] for name in ("precision", "recall", "f1"))
+    return f"{row['threshold']:9.3f}  {precision:9.1f}  {recall:6.1f}  {f1:5.1f}"
 
 
 def _percent(value: float) -> str:
