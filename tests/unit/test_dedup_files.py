@@ -19,10 +19,8 @@ def test_near_duplicates_are_left_out(
 ) -> None:
     first, second = SENTENCES[0], SENTENCES[2]
     text = f"\ufeff{first}\r\n\n{second}\n  {first}\n \t\n{second} {second}\n\u2028\n"
-    text += (
-        "".join(f"{sentence}\n" for sentence in SENTENCES)
-        + f"{second}\x0b\t\n\n\u200b\n{first}\u00ad\n\u200b\n{first}"
-    )
+    text += "".join(f"{sentence}\n" for sentence in SENTENCES)
+    text += f"{second}\x0b\t\n\n\u200b\n{first}\u00ad\n\u200b\n{first}"
     lines = text.encode().split(b"\n")
     source = tmp_path / "in.txt"
     source.write_bytes(b"\n".join(lines))
@@ -63,16 +61,8 @@ def test_near_duplicates_are_left_out(
 
 
 def test_lines_are_written_as_they_were_read(folder: Path, tmp_path: Path) -> None:
-    lines = [
-        "a\x0bdog",
-        "a dog",
-        "the\u0085house\u00ad\r",
-        "the house",
-        "\u200b",
-        "\u200b",
-        "was\rred",
-        "a\tdog",
-    ]
+    lines = ["a\x0bdog", "a dog", "the\u0085house\u00ad\r", "the house", "\u200b", "\u200b"]
+    lines += ["was\rred", "a\tdog"]
     source = write(tmp_path / "in.txt", lines)
     assert dedup(folder, source, tmp_path / "out.txt", "--threshold", "1") == 0
     kept = "a\x0bdog\nthe\u0085house\u00ad\r\n\u200b\n\u200b\nwas\rred\n"
@@ -81,9 +71,8 @@ def test_lines_are_written_as_they_were_read(folder: Path, tmp_path: Path) -> No
 
 def test_the_report_has_the_vectors_cosines(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
     source = write(tmp_path / "in.txt", SENTENCES)
-    assert (
-        dedup(folder, source, tmp_path / "out.txt", "--threshold", "0.7", "--report", tmp_path / "r.tsv") == 0
-    )
+    options = ("--threshold", "0.7", "--report", tmp_path / "r.tsv")
+    assert dedup(folder, source, tmp_path / "out.txt", *options) == 0
     rows = cells_of(tmp_path / "r.tsv")
     scores = model.score_raw_text([(row[3], row[4]) for row in rows])
     np.testing.assert_allclose([float(row[0]) for row in rows], scores, atol=1e-6)

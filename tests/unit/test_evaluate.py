@@ -158,19 +158,8 @@ def test_labels_of_two_kinds(tmp_path: Path) -> None:
     assert "threshold" not in result
 
 
-def test_labels_in_a_file_of_their_own(tmp_path: Path) -> None:
-    pairs, labels = tmp_path / "pairs.tsv", tmp_path / "labels.txt"
-    pairs.write_text("a\tb\nc\td\n")
-    labels.write_text("1\n0\n")
-    read = read_pairs(str(pairs), labels=str(labels))
-    assert read.labels.tolist() == [1, 0]
-    labels.write_text("1\n")
-    with pytest.raises(InputError, match=r"labels.txt has 1 labels, but .*pairs.tsv has 2 pairs"):
-        read_pairs(str(pairs), labels=str(labels))
-
-
-@pytest.mark.parametrize("headers", [(True, True), (False, True), (True, False)])
-def test_headers_above_labels_are_left_out(tmp_path: Path, headers: tuple[bool, bool]) -> None:
+@pytest.mark.parametrize("headers", [(False, False), (True, True), (False, True), (True, False)])
+def test_labels_of_a_file_of_their_own(tmp_path: Path, headers: tuple[bool, bool]) -> None:
     """Both files may have a header; that of the pairs alone is told by the numbers of lines."""
     pairs, labels = tmp_path / "pairs.tsv", tmp_path / "labels.txt"
     table = tmp_path / "table.tsv"
@@ -178,8 +167,8 @@ def test_headers_above_labels_are_left_out(tmp_path: Path, headers: tuple[bool, 
     assert read_pairs(str(table), labels=True).sources == ["a", "c"]
     pairs.write_text(headers[0] * "one\tother\n" + "a\tb\nc\td\n")
     labels.write_text(headers[1] * "label\n" + "1\n0\n")
-    if not headers[1]:
-        with pytest.raises(InputError, match=r"has 2 labels, but .* has 3 pairs$"):
+    if headers == (True, False):
+        with pytest.raises(InputError, match=r"labels.txt has 2 labels, but .*pairs.tsv has 3 pairs$"):
             read_pairs(str(pairs), labels=str(labels))
         return
     read = read_pairs(str(pairs), labels=str(labels))

@@ -111,27 +111,23 @@ def test_the_rows_that_identify_a_matrix_are_spread_from_the_first_to_the_last()
 
 
 def damaged(content: str, kind: str) -> str:
-    entries = json.loads(content)
     if kind == "no JSON":
         return content[:-30]
-    if kind == "later":
-        entries["paraphrastic_matrix"] = 2
-    elif kind == "missing":
+    entries = json.loads(content)
+    sample = entries["sample"]
+    if kind == "missing":
         del entries["digest"]
-    elif kind == "type":
-        entries["rows"] = "many"
-    elif kind == "deep":
-        entries["preparation"] = json.loads("[" * 90 + "]" * 90)
-    elif kind == "truth":
-        entries["rows"] = True
-    elif kind == "sample":
-        entries["sample"] = entries["sample"][:-8]
-    elif kind == "more letters":
+    changes = {
+        "later": {"paraphrastic_matrix": 2},
+        "type": {"rows": "many"},
+        "deep": {"preparation": json.loads("[" * 90 + "]" * 90)},
+        "truth": {"rows": True},
+        "sample": {"sample": sample[:-8]},
+        "letters": {"sample": "?" + sample[1:]},
         # Some decoders leave out what is not base64.
-        entries["sample"] = "*" + entries["sample"]
-    else:
-        entries["sample"] = "?" + entries["sample"][1:]
-    return json.dumps(entries)
+        "more letters": {"sample": "*" + sample},
+    }
+    return json.dumps(entries | changes.get(kind, {}))
 
 
 @pytest.mark.parametrize(

@@ -96,35 +96,27 @@ def test_nothing_to_look_for_or_in(folder: Path, index: Path, tmp_path: Path) ->
 
 
 def bad_index(path: Path, kind: str, vectors: np.ndarray) -> None:
+    if kind in ("folder", "missing"):
+        if kind == "folder":
+            path.mkdir()
+        return
     damaged = vectors.copy()
     damaged[12, 3] = np.nan
     arrays = {
-        "nan": damaged,
-        "dim": vectors[:, :-1],
-        "flat": vectors[0],
-        "int": vectors.astype(int),
-        "columns": np.asfortranarray(vectors),
-        "object": np.array([[None]]),
+        "nan": damaged, "dim": vectors[:, :-1], "flat": vectors[0], "int": vectors.astype(int),
+        "columns": np.asfortranarray(vectors), "object": np.array([[None]]),
+    }  # fmt: skip
+    np.save(path, arrays.get(kind, vectors))
+    whole, shape, dim = path.read_bytes(), str(vectors.shape).encode(), vectors.shape[1]
+    contents = {
+        "short": whole[:-1],
+        "header": whole.replace(b"'descr': '", b"'descr': ((", 1),
+        "negative": whole.replace(shape, (b"(-1, %d)" % dim).ljust(len(shape)), 1),
+        "truth": whole.replace(shape, (b"(True, %d)" % dim).ljust(len(shape)), 1),
+        "text": b"no vectors\n" * 20,
+        "empty": b"",
     }
-    if kind in arrays:
-        np.save(path, arrays[kind])
-    elif kind == "short":
-        np.save(path, vectors)
-        path.write_bytes(path.read_bytes()[:-1])
-    elif kind == "header":
-        np.save(path, vectors)
-        path.write_bytes(path.read_bytes().replace(b"'descr': '", b"'descr': ((", 1))
-    elif kind in ("negative", "truth"):
-        np.save(path, vectors)
-        shape = str(vectors.shape).encode()
-        other = {"negative": b"(-1, ", "truth": b"(True, "}[kind] + b"%d)" % vectors.shape[1]
-        path.write_bytes(path.read_bytes().replace(shape, other.ljust(len(shape)), 1))
-    elif kind == "text":
-        path.write_text("no vectors\n" * 20)
-    elif kind == "empty":
-        path.write_bytes(b"")
-    elif kind == "folder":
-        path.mkdir()
+    path.write_bytes(contents.get(kind, whole))
 
 
 @pytest.mark.parametrize(
