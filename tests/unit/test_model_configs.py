@@ -145,9 +145,9 @@ def fault(path: Path) -> str | None:
     return said.removeprefix(str(path))
 
 
-@pytest.mark.parametrize(
-    ("at", "value", "cause"),
-    [
+# What is wrong in a configuration, by the model whose configuration it is.
+WRONG = {
+    "average": [
         (("encoder",), "[]", "does not describe a model of the kind averaged_subwords or parts or"),
         (("folding",), '{"zh": []}', "folding.zh: [] is not text"),
         (("folding",), '{"fr": "accents"}', "folding: there is no folding 'accents' for 'fr'"),
@@ -173,21 +173,7 @@ def fault(path: Path) -> str | None:
         (("part",), r'"\ud800"', r"part: '\ud800' is not a whole number"),
         (("of a newer version",), r'"\ud800"', r"of a newer version: is '\ud800'; text without half of a"),
     ],
-)  # fmt: skip
-def test_a_wrong_value_is_named_with_what_is_allowed(
-    folders: dict[str, Path], tmp_path: Path, at: tuple[str, ...], value: str | None, cause: str
-) -> None:
-    config = json.loads((folders["average"] / "config.json").read_text())
-    path = tmp_path / "config.json"
-    path.write_text(changed(config, at, value))
-    with pytest.raises(InputError) as caught:
-        read_config(path)
-    assert cause in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("at", "value", "cause"),
-    [
+    "separate": [
         (("languages",), "[]", "languages: is empty, but the model keeps its languages apart"),
         (("architecture",), None, "architecture.parts: is missing; at least one part is needed"),
         (("architecture", "parts"), "[]", "architecture.parts: is missing; at least one part is needed"),
@@ -200,11 +186,16 @@ def test_a_wrong_value_is_named_with_what_is_allowed(
         (("encoder",), '"averaged_subwords"', "architecture: an average has none"),
         (("encoder",), '"transformer"', "sha256: lacks modules.json and tokenizer.json"),
     ],
-)  # fmt: skip
-def test_a_wrong_architecture_is_named(
-    folders: dict[str, Path], tmp_path: Path, at: tuple[Any, ...], value: str | None, cause: str
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value", "cause"), [(name, *row) for name, rows in WRONG.items() for row in rows]
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(
+    folders: dict[str, Path], tmp_path: Path, name: str, at: tuple[Any, ...], value: str | None, cause: str
 ) -> None:
-    config = json.loads((folders["separate"] / "config.json").read_text())
+    config = json.loads((folders[name] / "config.json").read_text())
     path = tmp_path / "config.json"
     path.write_text(changed(config, at, value))
     with pytest.raises(InputError, match=r"config\.json: ") as caught:
