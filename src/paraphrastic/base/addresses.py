@@ -25,7 +25,9 @@ def hide_secrets(text: str) -> str:
     """Return a text with `***` in place of the user names, passwords and tokens in its addresses."""
     if "@" in text:
         text = _USER.sub(r"\1\2***@", text)
-    return _PARAMETER.sub(_hidden, text) if "=" in text else text
+    if "=" not in text:
+        return text
+    return _PARAMETER.sub(lambda each: f"{each[1]}{each[2]}=***" if _is_secret(each) else each[0], text)
 
 
 def secret_error(text: str) -> str | None:
@@ -54,10 +56,6 @@ def _has_user(text: str) -> bool:
     if "@" in before or not colon or host.startswith("["):
         return "@" in before
     return ("@" in path and (not port.isdigit() or "." not in host)) or ("@" in rest and not port.isdigit())
-
-
-def _hidden(parameter: re.Match[str]) -> str:
-    return f"{parameter[1]}{parameter[2]}=***" if _is_secret(parameter) else parameter[0]
 
 
 def _is_secret(parameter: re.Match[str]) -> bool:

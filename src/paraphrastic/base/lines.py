@@ -180,11 +180,8 @@ def _decode_line(line: bytes) -> str | Undecodable:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        return Undecodable(_not_utf8(error), line.decode("utf-8", "replace"))
-
-
-def _not_utf8(error: UnicodeDecodeError) -> str:
-    return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
+        cause = f"not UTF-8: byte 0x{error.object[error.start]:02x}"
+        return Undecodable(cause, line.decode("utf-8", "replace"))
 
 
 def readable_lines(

@@ -71,7 +71,7 @@ class Normalization:
             sequence, join = _sequences(charsmap)
             self.steps += [
                 replace(f"(?=\\O{join})(?>{sequence}|\\O)\\K", self.boundary),
-                replace(f"(?<=[^{_escaped(self.boundary)}])(?={join})", inner),
+                replace(f"(?<={any_of(self.boundary, negated=True)})(?={join})", inner),
                 {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()},
                 replace_text(inner, ""),
                 {"type": "NFC"},
@@ -246,11 +246,6 @@ def _branches(tree: Tree) -> str:
         return ""
     branches = "|".join(any_of(characters) + rest for rest, characters in by_rest.items())
     return f"(?:{branches}){'?' if '' in tree else ''}"
-
-
-def _escaped(text: str) -> str:
-    """Return a regular expression for this text."""
-    return "".join(f"\\x{{{ord(character):x}}}" for character in text)
 
 
 @cache

@@ -93,8 +93,7 @@ class SentenceEncoder(Value):
 
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
         """Ids of the pieces that count for each sentence's vector, one unit after the other."""
-        lists: list[list[int]] = self.tokenize(sentences, language=language).lists()
-        return lists
+        return self.tokenize(sentences, language=language).lists()
 
     def _check_language(self, language: str | None) -> None:
         """Refuse a language that the model does not know, if it keeps its languages apart."""
@@ -266,8 +265,7 @@ class SentenceEncoder(Value):
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """Vectors of texts as lists, which LangChain asks for."""
-        rows: list[list[float]] = self.embed_raw_text(texts).tolist()
-        return rows
+        return self.embed_raw_text(texts).tolist()
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of one text as a list, which LangChain asks for."""
@@ -353,8 +351,7 @@ class _Column:
 
     def __getitem__(self, rows: slice) -> Sequence[str]:
         part = self._values[rows]
-        strings: Sequence[str] = getattr(part, self._method)() if self._method else part
-        return strings
+        return getattr(part, self._method)() if self._method else part
 
 
 def as_list(sentences: Iterable[str]) -> Sequence[str]:

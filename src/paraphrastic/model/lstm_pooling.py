@@ -34,5 +34,4 @@ class LastState(LSTM):
         with torch.autocast(kind, enabled=kind != "cpu" and torch.is_autocast_enabled(kind)):
             if kind == "cpu":
                 features["token_embeddings"] = features["token_embeddings"].float()
-            states: dict[str, Any] = super().forward(features)
-        return states
+            return super().forward(features)

@@ -177,22 +177,17 @@ def is_cut_at_spaces(processor: sentencepiece.SentencePieceProcessor) -> bool:
     rounding decides, and it depends on the words before. The sum of the pieces is the same in both cases.
     """
     pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
+    content = processor.serialized_model_proto()
     return (
         # There is one sign before each word, whatever the number of spaces, and none after a word.
         processor.normalize(" a  b ") == f"{SPACE}a{SPACE}b"
-        and _normalization_is_known(processor.serialized_model_proto())
+        # The model names a normalization that sentencepiece ships. A user's own map can join any characters,
+        # and no sample of text can rule that out; sentencepiece names it `user_defined`. After the name comes
+        # the map, a field that is present even if it is empty.
+        and any(b"\n%c%s\x12" % (len(name), name.encode()) in content for name in NORMALIZATIONS)
         # User-defined symbols may contain the sign or a space.
         and not any(SPACE in piece[1:] or " " in piece for piece in pieces)
     )
-
-
-def _normalization_is_known(model: bytes) -> bool:
-    """Whether a serialized model names a normalization that sentencepiece ships.
-
-    A user's own map can join any characters, and no sample of text can rule that out; sentencepiece names it
-    `user_defined`. After the name comes the map, a field that is present even if it is empty.
-    """
-    return any(b"\n%c%s\x12" % (len(name), name.encode()) in model for name in NORMALIZATIONS)
 
 
 def _as_bytes(texts: Sequence[str]) -> tuple[UInt8, Int64]:

@@ -160,16 +160,16 @@ class UnknownPieceProcessor(SentencePieceProcessor):
         spelled = super().Encode([texts[row] for row in rows], out_type=str, **options)
         for row, pieces in zip(rows, spelled, strict=True):
             ids = []
-            for piece, number in zip(pieces, sentences[row], strict=True):
-                ids += self._ids(piece) if number == unknown else [int(number)]
+            for run, number in zip(pieces, sentences[row], strict=True):
+                if number == unknown:
+                    # White space splits it into several runs.
+                    ids += map(self.piece_to_id, (run.lower() if self.lowercase else run).split())
+                else:
+                    ids.append(int(number))
             sentences[row] = ids if out_type is int else np.array(ids, np.int32)
         return sentences[0] if single else sentences
 
     encode = Encode  # type: ignore[assignment]
-
-    def _ids(self, run: str) -> list[int]:
-        """Ids of a run of unknown characters, which white space splits into several."""
-        return [self.piece_to_id(part) for part in (run.lower() if self.lowercase else run).split()]
 
 
 def with_unknown_pieces(processor: SentencePieceProcessor, *, lowercase: bool) -> SentencePieceProcessor:

@@ -195,7 +195,8 @@ class TransformerFiles:
 
     def write(self, folder: Path) -> None:
         """Write the folder; each file is either complete or not there."""
-        with tempfile.TemporaryDirectory(dir=_existing(folder)) as temporary:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as temporary:
             saved = Path(temporary)
             self.modules.save_pretrained(str(saved), create_model_card=False)
             modules = read_json(saved / MODULES)
@@ -211,21 +212,15 @@ class TransformerFiles:
             settings["model_input_names"] = self.modules.tokenizer.model_input_names
             write_json(saved / TOKENIZER_CONFIG, settings)
             layers = read_json(saved / CONFIG)
-            names = [
-                path.relative_to(saved).as_posix() for path in sorted(saved.rglob("*")) if path.is_file()
-            ]
-            digests = {name: sha256(saved / name) for name in names if name not in (CONFIG, CARD)}
+            paths = [path for path in sorted(saved.rglob("*")) if path.is_file()]
+            names = {path.relative_to(saved).as_posix(): path for path in paths}
+            digests = {name: sha256(path) for name, path in names.items() if name not in (CONFIG, CARD)}
             about = {"encoder": TRANSFORMER, "dimension": self.modules.get_embedding_dimension()}
             write_json(saved / CONFIG, {**layers, **self.config, **about, "sha256": digests})
             shutil.rmtree(folder / POOLING, ignore_errors=True)
             for name in [*digests, CONFIG]:
                 with atomic_output(folder / name) as target:
                     shutil.copyfile(saved / name, target)
-
-
-def _existing(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEncoder:

@@ -118,8 +118,7 @@ def _integer_products(rows: Int8, columns: Int8) -> Int32:
     """Return the products of all rows, [n, dim], and all columns, [m, dim]: int32 [n, m]."""
     import torch
 
-    products: Int32 = torch._int_mm(torch.from_numpy(rows), torch.from_numpy(columns).t()).numpy()
-    return products
+    return torch._int_mm(torch.from_numpy(rows), torch.from_numpy(columns).t()).numpy()
 
 
 def whole_bound(dim: int, pairs: float) -> Bound:

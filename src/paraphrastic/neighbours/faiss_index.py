@@ -57,8 +57,7 @@ class FaissFile(Matrix):
         self.is_exact = isinstance(self._index, faiss.IndexFlat)
 
     def __getitem__(self, rows: slice) -> Float32:
-        values: Float32 = self._index.reconstruct_n(rows.start, rows.stop - rows.start)
-        return values
+        return self._index.reconstruct_n(rows.start, rows.stop - rows.start)
 
     def some(self, rows: Sequence[int]) -> Float32 | None:
         """Return the numbers of a few rows, as the index holds them; None if it holds none of them."""

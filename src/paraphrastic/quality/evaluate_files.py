@@ -4,7 +4,6 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -235,7 +234,11 @@ def about(pairs: LabelledPairs) -> Json:
 def described(result: Json, pairs: LabelledPairs) -> list[str]:
     """Lines that tell people a result of `evaluate_pairs`: a sentence, and a table of thresholds."""
     label, n = result["label"], len(pairs.sources)
-    interval = partial(_percent_interval, n=n)
+
+    def interval(ends: Sequence[float]) -> str:
+        low, high = (100 * end for end in ends)
+        return f" (n = {n:,}, 95 % interval {low:.1f} to {high:.1f})"
+
     if "auc" in result:
         lines = [
             f"{label}: a pair with the label 1 scores higher than one with the label 0 in "
@@ -266,11 +269,6 @@ def _row(row: Json) -> str:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
-
-
-def _percent_interval(interval: Sequence[float], *, n: int) -> str:
-    low, high = (100 * end for end in interval)
-    return f" (n = {n:,}, 95 % interval {low:.1f} to {high:.1f})"
 
 
 def open_place(text: str) -> str | dict[str, str]:

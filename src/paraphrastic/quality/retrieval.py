@@ -37,14 +37,12 @@ class Retrieval:
     @property
     def hits(self) -> Bool:
         """Whether the nearest candidate is a partner, [n]."""
-        hits: Bool = self.right[:, 0]
-        return hits
+        return self.right[:, 0]
 
     @property
     def hits_among_nearest(self) -> Bool:
         """Whether a partner is among the `NEAREST` nearest candidates, [n]."""
-        hits: Bool = np.any(self.right, axis=1)
-        return hits
+        return self.right.any(axis=1)
 
 
 class PairVectors:

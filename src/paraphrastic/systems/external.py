@@ -58,8 +58,7 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
             key: value.to(transformer.device) if isinstance(value, torch.Tensor) else value
             for key, value in features.items()
         }
-        vectors: Float32 = transformer(moved)["sentence_embedding"].float().cpu().numpy()
-        return vectors
+        return transformer(moved)["sentence_embedding"].float().cpu().numpy()
 
     encode = partial(transformer.encode, convert_to_numpy=True, show_progress_bar=False)
     digest = _digest(name, partial(transformer.save_pretrained, create_model_card=False))

@@ -83,8 +83,7 @@ def averages_on(device: str, model: AverageEncoder) -> Callable[[Sequence[Pieces
         starts = block.ends[:-1] + np.cumsum(unknown) - unknown
         tokens, offsets = (torch.from_numpy(array).to(device) for array in (rows, starts))
         bags = torch.nn.functional.embedding_bag(tokens, table, offsets, mode="mean")
-        vectors: Float32 = bags.cpu().numpy()
-        return vectors
+        return bags.cpu().numpy()
 
     def embed(blocks: Sequence[Pieces]) -> Float32:
         return np.concatenate([np.empty((0, model.dim), np.float32), *map(averages, blocks)])
