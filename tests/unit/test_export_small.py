@@ -5,8 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from small_corpus import sentence_pairs, write_training_data
-from training_runs import SETTINGS, train_model
+from small_corpus import sentence_pairs
 
 from paraphrastic import load_model
 from paraphrastic.base.files import sha256
@@ -16,12 +15,6 @@ from paraphrastic_pipeline.evaluation.development import average_score
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("model")
-    return train_model(write_training_data(base, sentence_pairs(400)), base / "model", SETTINGS).parent
 
 
 @pytest.fixture(scope="module")

@@ -41,6 +41,8 @@ TOKENIZER_CONFIG = "tokenizer_config.json"
 DESCRIPTIONS = ("config_sentence_transformers.json", "sentence_bert_config.json")
 POOLING = "pooling"
 TRANSFORMER_FILES = (WEIGHTS, CONFIG, MODULES, TOKENIZER, TOKENIZER_CONFIG, *DESCRIPTIONS)
+# Entries of a Transformer's configuration that are probabilities of dropout.
+_PROBABILITIES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 # A batch has at most so many sentences, and so many tokens with its padding.
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 8192
 
@@ -72,7 +74,10 @@ def load_modules(
     except ImportError:
         raise not_installed(transformer.place, "neural", is_place=True) from None
     disable_progress_bar()
-    probabilities = {} if dropout is None else _dropout_of(transformer.place, dropout)
+    probabilities = {}
+    if dropout is not None:
+        config = load_config(transformer.place)
+        probabilities = {name: dropout for name in _PROBABILITIES if hasattr(config, name)}
     layers = load_from_hub(
         transformer.place,
         "transformers",
@@ -93,13 +98,6 @@ def load_modules(
         width = transformer.lstm_size
     modules += [Pooling(width, pooling_mode=mode), Normalize()]
     return SentenceTransformer(modules=modules, device="cpu")
-
-
-def _dropout_of(place: str, dropout: float) -> dict[str, float]:
-    """The entries of a Transformer's configuration that are probabilities of dropout, with this value."""
-    config = load_config(place)
-    names = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
-    return {name: dropout for name in names if hasattr(config, name)}
 
 
 class TransformerEncoder(SentenceEncoder):
