@@ -159,7 +159,7 @@ class UnknownPieceProcessor(SentencePieceProcessor):
         rows = [row for row, ids in enumerate(sentences) if unknown in ids]
         spelled = super().Encode([texts[row] for row in rows], out_type=str, **options)
         for row, pieces in zip(rows, spelled, strict=True):
-            ids = []
+            ids: list[int] = []
             for run, number in zip(pieces, sentences[row], strict=True):
                 if number == unknown:
                     # White space splits it into several runs.

@@ -42,7 +42,7 @@ class Retrieval:
     @property
     def hits_among_nearest(self) -> Bool:
         """Whether a partner is among the `NEAREST` nearest candidates, [n]."""
-        return self.right.any(axis=1)
+        return np.asarray(self.right.any(axis=1))
 
 
 class PairVectors:
