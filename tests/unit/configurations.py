@@ -2,20 +2,23 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 
+from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.datasets import read_registry
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
 DEFAULT = "config/datasets.tsv"
 # Settings for training data of the original code. The checks only need the files to exist.
 THEIRS = dict.fromkeys(("hdf5", "vocabulary", "sentencepiece"), str(ROOT / "README.md"))
 REGISTRY = read_registry(ROOT / DEFAULT)
+# Definitions of a model of translations and of a model of paraphrases without scores, to be completed.
+GERMAN = {"languages": ["en", "de"], "corpora": ["sample_opus"]}
+CAPTIONS = {"languages": ["en"], "corpora": ["multi30k_captions"]}
 
 
 def load(name: str) -> dict:
@@ -43,3 +46,11 @@ def changed(path: str, value: object) -> dict:
         section = section.setdefault(parent, {})
     section[key] = value
     return config
+
+
+def assert_fault(config: dict, path: str, message: str) -> None:
+    """Check that a line tells of a fault, at `path` if the message begins with a point or a colon."""
+    with pytest.raises(InputError) as error:
+        checked(config)
+    line = f"config: {path if message[0] in '.:' else ''}{message}"
+    assert any(each.startswith(line) for each in str(error.value).splitlines()), error
