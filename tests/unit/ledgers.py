@@ -1,8 +1,8 @@
 """Published and measured figures in small files, and the ledger made of them."""
 
-import csv
 from pathlib import Path
 
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.ledger import LEDGER_COLUMNS, Run, write_ledger
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
 
@@ -11,10 +11,7 @@ EN = {"config": "paper.yaml", "model": "en"}
 
 
 def write(path: Path, rows: list[dict[str, str]], columns: list[str] | None = None) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns or list(rows[0]), restval="")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(path, columns or list(rows[0]), rows)
     return path
 
 
@@ -38,7 +35,6 @@ def ledger(folder: Path, published: Path, measured: dict[str, Path], **settings)
     output = folder / "ledger.csv"
     tables = settings.pop("tables", {})
     write_ledger([published], measured, tables, output, run=run(**settings))
-    with output.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(output)
     assert list(rows[0]) == LEDGER_COLUMNS
     return rows

@@ -1,13 +1,13 @@
 """Test the table and the picture of the filter study."""
 
-import csv
 import json
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
+from pictures import drawn
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.study_tables import FILTER_STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic_pipeline.report.figures.studies import plot_filter_study
 from paraphrastic_pipeline.report.render import render_table
@@ -46,32 +46,22 @@ def study(tmp_path: Path, *, data: str = "official", missing: tuple[str, ...] = 
     return output
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_a_row_for_each_part(tmp_path: Path) -> None:
-    table = study(tmp_path, data="sample")
-    found = rows(table)
+    found = read_csv(study(tmp_path, data="sample"))
     assert list(found[0]) == FILTER_STUDY_COLUMNS
     assert list(found[1].values()) == [
         "P-SP en", "measured", "sample", "paraphrase_score", "2", "0.2500", "0.3125", "900", "100",
         "81.3", "40.6", "38.6", "42.1", "yes",
     ]  # fmt: skip
     places = [(row["rank_by"], row["part"], row["best"]) for row in found]
+    parts = (("1", ""), ("2", "yes"), ("3", ""))
     assert places == [
-        ("paraphrase_score", "1", ""),
-        ("paraphrase_score", "2", "yes"),
-        ("paraphrase_score", "3", ""),
-        ("trigram_overlap", "1", ""),
-        ("trigram_overlap", "2", "yes"),
-        ("trigram_overlap", "3", ""),
+        (measure, *part) for measure in ("paraphrase_score", "trigram_overlap") for part in parts
     ]
 
 
 def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:
-    found = rows(study(tmp_path, missing=("2013/SMT",)))
+    found = read_csv(study(tmp_path, missing=("2013/SMT",)))
     published = found[:3]
     assert [(row["rank_by"], row["development"]) for row in published] == [
         ("paraphrase_score", "83.8"),
@@ -93,18 +83,10 @@ def test_the_table_renders(tmp_path: Path) -> None:
 
 
 def test_the_picture(tmp_path: Path) -> None:
-    table = study(tmp_path)
-    outputs = [tmp_path / "filter_study.svg", tmp_path / "filter_study.png"]
-    plot_filter_study(table, outputs)
-    assert outputs[1].read_bytes().startswith(b"\x89PNG")
-    texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
-    shown = {text for text in texts if text and "\n" not in text}
-    assert {"paraphrase score", "trigram overlap", "1", "2", "3", "STS 2012–2016, average"} <= shown
+    shown = drawn(tmp_path, plot_filter_study, study(tmp_path))
+    assert {"paraphrase score", "trigram overlap", "1", "2", "3", "STS 2012–2016, average"} <= set(shown)
     # Published rows belong to no part, so the picture has no place for them.
     assert "translation score" not in shown
-    before = [path.read_bytes() for path in outputs]
-    plot_filter_study(table, outputs)
-    assert [path.read_bytes() for path in outputs] == before
 
 
 def test_a_picture_of_nothing(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """Test the picture of a table of systems."""
 
-import csv
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
+from ledgers import write
+from pictures import drawn
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
@@ -12,12 +12,7 @@ from paraphrastic_pipeline.report.figures.systems import plot_systems
 
 
 def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:
-    path = folder / "intervals.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, INTERVAL_COLUMNS, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+    return write(folder / "intervals.csv", rows, INTERVAL_COLUMNS)
 
 
 def test_names_are_no_formulas_and_panels_are_in_the_order_of_the_table(tmp_path: Path) -> None:
@@ -32,8 +27,7 @@ def test_names_are_no_formulas_and_panels_are_in_the_order_of_the_table(tmp_path
         {"system": "LASER", "source": "published", "column": "avg", "value": "63.1"},
         *({"column": column, **measured} for column in ("2012", "2013", "avg")),
     ]
-    plot_systems(intervals(tmp_path, rows), [tmp_path / "t.svg", tmp_path / "t.png"], title="$5 & $6")
-    texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(tmp_path / "t.svg").iter()]
+    texts = drawn(tmp_path, plot_systems, intervals(tmp_path, rows), title="$5 & $6")
     assert {r"cost_$^$ $\frac$", "$5 & $6"} <= set(texts)
     assert [text for text in texts if text in ("2012", "2013", "avg")][::2] == ["2012", "2013", "avg"]
 
@@ -47,17 +41,9 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
         {"system": "P-SP de", "source": "measured", "column": "avg", **measured},
         {"system": "P-SP de", "source": "measured", "row": "de-en", "column": "f1", **measured},
     ]
-    outputs = [tmp_path / "t.svg", tmp_path / "t.png"]
-    plot_systems(intervals(tmp_path, rows), outputs, title="Pearson's r × 100")
-    assert outputs[1].read_bytes().startswith(b"\x89PNG")
-    texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
-    for text in (
-        "2012", "avg", "de-en f1", "LASER (published)", "P-SP de (untrained)", "P-SP de", "Pearson's r × 100"
-    ):  # fmt: skip
-        assert text in texts
-    before = [path.read_bytes() for path in outputs]
-    plot_systems(tmp_path / "intervals.csv", outputs, title="Pearson's r × 100")
-    assert [path.read_bytes() for path in outputs] == before
+    texts = drawn(tmp_path, plot_systems, intervals(tmp_path, rows), title="Pearson's r × 100")
+    names = {"LASER (published)", "P-SP de (untrained)", "P-SP de"}
+    assert {"2012", "avg", "de-en f1", "Pearson's r × 100", *names} <= set(texts)
 
 
 def test_a_picture_of_no_systems(tmp_path: Path) -> None:

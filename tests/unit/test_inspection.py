@@ -1,6 +1,5 @@
 """Test that what is shown of a model is so."""
 
-import csv
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from test_export_tokenizer import SENTENCES
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.tables import read_csv
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic_pipeline.report.inspection import (
@@ -141,8 +141,7 @@ def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
         [(tmp_path / "dropped.tsv", "c")], tables,
         sentences=None, candidates=40,
     )  # fmt: skip
-    with tables["map"].open(newline="", encoding="utf-8") as file:
-        found = [row["sentence"] for row in csv.DictReader(file)]
+    found = [row["sentence"] for row in read_csv(tables["map"])]
     assert [len(each) for each in found] == [min(120, len(" ".join(text.split()))) for text in TEXTS[:40]]
     assert tables["dropped"].read_text().splitlines()[1] == "length,c,a,b"
     assert tables["neighbours"].read_text().count("\n") == 25

@@ -1,6 +1,5 @@
 """Test the ledger's verdicts, and its count of figures that can be made."""
 
-import csv
 import logging
 from collections import Counter
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from ledgers import ABOUT, EN, intervals, ledger, run, write
 
+from paraphrastic.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.ledger import write_ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,8 +195,7 @@ def test_means_over_other_data_have_no_verdict(tmp_path: Path) -> None:
 
     published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": "60", "2013": "60", **ABOUT, **EN}])
     path = intervals(tmp_path, "sts", ("en", "2012", 60, 50, 70), ("en", "2013", 60, 50, 70), data="official")
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = read_csv(path)
     lines[1]["without"] = "2013/SMT"
     rows = ledger(tmp_path, published, {"sts": write(path, lines)})
     assert [row["verdict"] for row in rows] == ["reproduced", "not run"]
@@ -214,8 +213,7 @@ def test_figures_are_compared_in_one_unit(tmp_path: Path) -> None:
 def test_mined_pairs_are_those_of_the_cosine_whatever_the_system_is_called(tmp_path: Path) -> None:
     published = write(tmp_path / "bucc.csv", [{"system": "S", "pair": "de-en", "f1": "90", **ABOUT, **EN}])
     path = intervals(tmp_path, "bucc", ("en", "f1", 85, 84, 86), ("en", "f1", 87, 86, 88), data="official")
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = read_csv(path)
     for line, scoring in zip(lines, ("cosine", "margin"), strict=True):
         line |= {"row": "de-en", "system": f"X (cosine) ({scoring})"}
     (row,) = ledger(tmp_path, published, {"bucc": write(path, lines)})
@@ -243,8 +241,7 @@ def test_published_files_of_the_project_make_a_ledger(
     output = tmp_path / "ledger.csv"
     caplog.set_level(logging.INFO)
     write_ledger(paths, {}, {}, output, run=run(configs=["config.yaml"]))
-    with output.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(output)
     assert {row["table"] for row in rows} == {path.stem for path in paths}
     verdicts = Counter(row["verdict"] for row in rows)
     assert set(verdicts) == {"not run", "baseline"}

@@ -1,12 +1,12 @@
 """Test which cells of tables that are not of systems the ledger compares, and how systems differ on STS."""
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 from ledgers import ABOUT, EN, intervals, ledger, write
 
+from paraphrastic.base.tables import read_csv
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.measurement import correlations
 from paraphrastic_pipeline.evaluation.results import write_result
@@ -217,8 +217,7 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
         ],
     )
     tabulate_differences(list(paths.values()), published, tmp_path / "t.csv")
-    with (tmp_path / "t.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = read_csv(tmp_path / "t.csv")
     differences = 100 * (values["word"] - values["tri"])
     assert (row["system"], row["other"], row["datasets"]) == ("P-SP word", "P-SP tri", "4")
     assert row["difference"] == f"{np.abs(differences).mean():.2f}"
@@ -232,8 +231,7 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
     tabulate_differences(list(paths.values()), published, tmp_path / "t.csv")
     text = (tmp_path / "t.csv").read_text()
     assert "A,B,published,official,25,2.75" in text
-    with (tmp_path / "t.csv").open(newline="") as file:
-        printed = list(csv.DictReader(file))[1]
+    printed = read_csv(tmp_path / "t.csv")[1]
     assert (printed["system"], printed["other"]) == ("A", "InferSent (SNLI)")
     assert [printed[name] for name in ("mean", *CAPTION_DATASETS)] == ["0.5", "1.5", "2.5", "3.5"]
 

@@ -1,6 +1,5 @@
 """Test the arithmetic of plans against figures that were computed by hand."""
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +10,7 @@ import pytest
 from configurations import configured, load
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.tables import read_csv
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.settings.check import complete_definition
@@ -202,8 +202,7 @@ def test_rows_add_up(tmp_path: Path) -> None:
     assert "on 2 cores" in text
     assert "90% of the pairs in each corpus are assumed to be kept" in text
     write_plan(plan, tmp_path / "plan.csv")
-    with (tmp_path / "plan.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(tmp_path / "plan.csv")
     assert [row["name"] for row in rows] == ["de", "snakemake", "total"]
     write_plan(plan, tmp_path / "plan.json")
     told = json.loads((tmp_path / "plan.json").read_text())

@@ -1,6 +1,5 @@
 """Test what is timed, in which process, and how the figures are used."""
 
-import csv
 import logging
 import os
 import platform
@@ -8,16 +7,17 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
 import pytest
+from pictures import drawn
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
+from paraphrastic.base.tables import read_csv
 from paraphrastic.model.system import Stages
 from paraphrastic_pipeline.evaluation import speed as speed_module
 from paraphrastic_pipeline.evaluation.speed import (
@@ -213,13 +213,8 @@ def written(tmp_path: Path) -> Path:
     return tmp_path / "speed.csv"
 
 
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_the_table(tmp_path: Path) -> None:
-    rows = table(written(tmp_path))
+    rows = read_csv(written(tmp_path))
     assert tuple(rows[0]) == SPEED_COLUMNS
     published, measured = rows[:13], rows[13:]
     assert list(published[5].values()) == [
@@ -236,19 +231,11 @@ def test_the_table(tmp_path: Path) -> None:
 
 
 def test_the_picture(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    outputs = [tmp_path / "speed.svg", tmp_path / "speed.png"]
-    plot_speed(path, outputs)
-    assert outputs[1].read_bytes().startswith(b"\x89PNG")
-    texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
-    shown = {text for text in texts if text and "\n" not in text}
+    shown = set(drawn(tmp_path, plot_speed, written(tmp_path)))
     assert {"1 core, batches of 64", "GPU, batches of 128", "P-SP en", "SP (20k), 1024 dimensions"} <= shown
     # Measured figures stand beside published ones with the same device, number of cores and batch size.
     assert {"2,000", "29", "12,776", "13,863", "855,571"} <= shown
     assert "15,316" not in shown
-    before = [each.read_bytes() for each in outputs]
-    plot_speed(path, outputs)
-    assert [each.read_bytes() for each in outputs] == before
 
 
 def test_a_picture_of_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Test how the STS archives are read, and the correlations and tables."""
 
-import csv
 import json
 import zipfile
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from scipy import stats
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.tables import read_csv_with_header
 from paraphrastic.base.units import UNITS
 from paraphrastic.model.architecture import encoder_name
 from paraphrastic.model.encoder import cosines
@@ -275,10 +275,9 @@ def table(tmp_path: Path, members: dict[str, str], *, official: bool) -> list[di
     evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json", digests)
     systems = {"en": [tmp_path / "sts.json"]}
     tabulate_systems(systems, "sts", PUBLISHED, tmp_path / "sts.csv", tmp_path / "intervals.csv")
-    with (tmp_path / "sts.csv").open(newline="") as file:
-        assert file.readline() == "system,source,data,2012,2013,2014,2015,2016,avg\n"
-        file.seek(0)
-        return list(csv.DictReader(file))
+    header, rows = read_csv_with_header(tmp_path / "sts.csv")
+    assert header == ["system", "source", "data", *DATASETS, "avg"]
+    return rows
 
 
 def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Test STS Benchmark, scored by cosines and by a model that is fitted to its training data."""
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -12,6 +11,7 @@ from scipy import stats
 from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, prepared
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.tables import read_csv
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.evaluation import networks, sts
 from paraphrastic_pipeline.evaluation.networks import Schedule
@@ -93,8 +93,7 @@ def test_an_archive_without_training_data(tmp_path: Path, caplog: pytest.LogCapt
     tabulate_systems(
         {"en": [tmp_path / "stsb.json"]}, "stsb", published, tmp_path / "stsb.csv", tmp_path / "intervals.csv"
     )
-    with (tmp_path / "stsb.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = read_csv(tmp_path / "stsb.csv")
     assert row["test"]
     assert row["test_trained"] == ""
 

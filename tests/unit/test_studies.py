@@ -1,6 +1,5 @@
 """Test the definitions, shared data and table of models that differ in a few settings."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 from configurations import checked, configured, load
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.study_tables import STUDIES_COLUMNS, tabulate_studies
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.study_models import data_models, seed_runs, variants
@@ -170,10 +170,8 @@ def table(
     sweeps, results = zip(*files, strict=True)
     results = results if with_sts else ()
     tabulate_studies(sweeps, results, PUBLISHED, folder / "studies.csv", models=models)
-    with (folder / "studies.csv").open() as file:
-        reader = csv.DictReader(file)
-        rows = list(reader)
-    assert reader.fieldnames == STUDIES_COLUMNS
+    header, rows = read_csv_with_header(folder / "studies.csv")
+    assert header == STUDIES_COLUMNS
     return rows
 
 

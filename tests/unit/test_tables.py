@@ -1,6 +1,5 @@
 """Test the tables of systems and how tables are rendered."""
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.measurement import correlations, share
 from paraphrastic_pipeline.evaluation.results import write_result
@@ -43,11 +43,7 @@ def published(folder: Path, value: str) -> Path:
 def tabulated(folder: Path, systems: dict[str, list[Path]], known: Path | None = None):
     table, intervals = folder / "t.csv", folder / "intervals.csv"
     tabulate_systems(systems, "xling_sts", known, table, intervals, gather=list(systems))
-    rows = []
-    for path in (table, intervals):
-        with path.open(newline="") as file:
-            rows.append(list(csv.DictReader(file)))
-    return rows
+    return [read_csv(path) for path in (table, intervals)]
 
 
 def test_a_row_of_all_models_has_each_language_from_its_own(tmp_path: Path) -> None:
@@ -152,14 +148,14 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
     source.write_text(
         "system,source,data,2012,avg\nA&B,published,official,50.0,60.5\nC_1,measured,official,70.0,60.1\n"
     )
-    with intervals.open("w", newline="") as file:
-        writer = csv.DictWriter(file, INTERVAL_COLUMNS, restval="")
-        writer.writeheader()
-        measured = {"system": "C_1", "source": "measured"}
-        printed = {"system": "A&B", "source": "published", "group": "Paper, Table 2"}
-        writer.writerow(printed | {"column": "2012", "value": "50.0"})
-        writer.writerow(measured | {"column": "2012", "low": "68.04", "high": "71.96", "best": "yes"})
-        writer.writerow(measured | {"column": "avg", "low": "59", "high": "61", "deviation": "0.31"})
+    measured = {"system": "C_1", "source": "measured"}
+    printed = {"system": "A&B", "source": "published", "group": "Paper, Table 2"}
+    rows = [
+        printed | {"column": "2012", "value": "50.0"},
+        measured | {"column": "2012", "low": "68.04", "high": "71.96", "best": "yes"},
+        measured | {"column": "avg", "low": "59", "high": "61", "deviation": "0.31"},
+    ]
+    write_csv(intervals, INTERVAL_COLUMNS, rows)
     paths = tmp_path / "t.md", tmp_path / "t.tex"
     render_table(source, *paths, caption="Figures 100%", intervals=intervals)
     markdown = re.sub(" +", " ", paths[0].read_text())
