@@ -9,7 +9,4 @@ from adapter import step
 from paraphrastic_pipeline.training.model_selection import choose_model
 
 with step(snakemake):
-    choose_model(
-        [Path(score) for score in snakemake.input.scores],
-        Path(snakemake.output.sweep).parent,
-    )
+    choose_model([Path(score) for score in snakemake.input.scores], Path(snakemake.output.sweep).parent)

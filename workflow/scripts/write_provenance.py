@@ -8,8 +8,5 @@ from paraphrastic_pipeline.report.provenance import write_provenance
 
 with step(snakemake):
     write_provenance(
-        list(snakemake.input),
-        snakemake.output.provenance,
-        logs="results/logs",
-        config=snakemake.config,
+        list(snakemake.input), snakemake.output.provenance, logs="results/logs", config=snakemake.config
     )

@@ -42,12 +42,8 @@ def recorded(
 ) -> Iterator[None]:
     """Log a record of a step if it succeeds: where and when it ran, on which files, with what code.
 
-    Args:
-        step: the step's name.
-        inputs: files that it reads, under the names that the steps which made them used.
-        outputs: files that it makes.
-        config: the complete configuration.
-        code: the version of the code that it runs, see `code_version`.
+    The inputs have the names that the steps which made them used, the configuration is complete, and the code
+    is that of `code_version`.
     """
     started = time.time()
     yield

@@ -213,13 +213,9 @@ def _tuned(
 def best_threshold(scores: Float64, correct: Bool, n_gold: int) -> float:
     """The threshold with the highest F1, half-way between the last accepted score and the next one.
 
-    Pairs with the same score are accepted or rejected together. If several thresholds have the same F1, the
-    highest is returned; if there are no pairs, 0.
-
-    Args:
-        scores: scores of the pairs, [p], descending.
-        correct: whether each pair is gold, [p].
-        n_gold: number of gold pairs, mined or not.
+    The mined pairs have descending scores [p], some are correct [p], and `n_gold` pairs are gold, mined or
+    not. Pairs with the same score are accepted or rejected together. If several thresholds have the same F1,
+    the highest is returned; if there are no pairs, 0.
     """
     if not len(scores):
         return 0.0

@@ -43,12 +43,7 @@ def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
 
 
 def prepare_bucc(
-    archive: Path,
-    sentences: Path,
-    gold: Path,
-    *,
-    languages: tuple[str, str],
-    members: tuple[str, str, str],
+    archive: Path, sentences: Path, gold: Path, *, languages: tuple[str, str], members: tuple[str, str, str]
 ) -> None:
     """Write the sentences of two languages, and the gold pairs of translations among them.
 

@@ -16,12 +16,8 @@ log = logging.getLogger(__name__)
 def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None:
     """Write every sentence of prepared test sets once, one per line, in the order of first appearance.
 
-    `systems.external.open_vectors` takes this file together with a vector for each line.
-
-    Args:
-        testsets: Parquet files; their sentences are in the column `english` and in text columns whose names
-            begin with `sentence`.
-        output: the text file.
+    The sentences of the Parquet files are in the column `english` and in text columns whose names begin with
+    `sentence`. `systems.external.open_vectors` takes the text file together with a vector for each line.
 
     Raises:
         InputError: a file is damaged or has no such column, or a sentence contains a line break.

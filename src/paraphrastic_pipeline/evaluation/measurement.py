@@ -11,13 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
-from paraphrastic.quality.correlation import (
-    pearson,
-    places,
-    ranked,
-    ranked_places,
-    spearman,
-)
+from paraphrastic.quality.correlation import pearson, places, ranked, ranked_places, spearman
 
 # A difference holds if its p is smaller than this.
 SIGNIFICANCE = 0.05
@@ -58,13 +52,8 @@ def correlations(
 ) -> dict[str, Measurement]:
     """Both correlations on a dataset, `pearson {name}` and `spearman {name}`.
 
-    Args:
-        scores: the system's scores of the pairs, [n].
-        gold: human scores of the pairs, [n].
-        name: name of the dataset, which seeds the resamples.
-        at: location of the dataset, for errors.
-        digest: digest of the dataset.
-        samples: number of bootstrap resamples; both correlations use the same ones.
+    They compare a system's scores with the human ones, [n] each. The name seeds the resamples, which are the
+    same for both, and errors name the place of the dataset, `at`.
     """
     ranks, drawn_from = (ranked(scores), ranked(gold)), (places(scores), places(gold))
     return {
@@ -96,13 +85,10 @@ def share(hits: Bool, *, name: str, digest: str, samples: int, higher_is_better:
 
 
 def precision_recall_f1(counts: Float64, *, name: str, digest: str, samples: int) -> dict[str, Measurement]:
-    """`precision`, `recall` and `f1` from counts of n items; a figure is 0 if its denominator is.
+    """`precision`, `recall` and `f1` of n items; a figure is 0 if its denominator is.
 
-    Args:
-        counts: for each item, the number of pairs that are accepted and gold, accepted, and gold, [n, 3].
-        name: name of the dataset, which seeds the resamples.
-        digest: digest of the dataset.
-        samples: number of bootstrap resamples.
+    For each item, `counts` has the number of pairs that are accepted and gold, accepted, and gold, [n, 3].
+    The name of the dataset seeds the resamples.
     """
 
     def figures(sums: Float64) -> Float64:
@@ -216,14 +202,8 @@ def williams(first: Float64, second: Float64, gold: Float64, r_first: float, r_s
     """Two-sided p of Williams' test that two correlations with the same gold scores are equal.
 
     The statistic is t with n − 3 degrees of freedom (Williams 1959; Steiger 1980, equation 7). It is made
-    for Pearson's r; pass ranks instead of scores and gold scores to test Spearman's ρ.
-
-    Args:
-        first: scores of the first system, [n].
-        second: scores of the second system, [n].
-        gold: gold scores, [n].
-        r_first: correlation of `first` with the gold scores.
-        r_second: correlation of `second` with the gold scores.
+    for Pearson's r, `r_first` and `r_second`, of the systems' scores with the gold ones, [n] each; pass ranks
+    instead of scores to test Spearman's ρ.
     """
     n = len(gold)
     if np.array_equal(first, second):

@@ -65,10 +65,7 @@ def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:
     for kind in (kind for kind in PROBES if kind in set(probes["kind"])):
         rows = (probes["kind"] == kind).to_numpy()
         measurements[f"right {kind}"] = share(
-            near[rows] > far[rows],
-            name=f"probes {kind}",
-            digest=digest,
-            samples=evaluation.bootstrap_samples,
+            near[rows] > far[rows], name=f"probes {kind}", digest=digest, samples=evaluation.bootstrap_samples
         )
         means[kind] = {"same": float(near[rows].mean()), "different": float(far[rows].mean())}
     official = evaluation.official_digests().get("probes") == digest

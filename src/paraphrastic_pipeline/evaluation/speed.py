@@ -140,12 +140,9 @@ def _processor() -> str:
 
 
 def tabulate_speed(measured: str | Path, published: str | Path, table: str | Path) -> None:
-    """Write the table of sentences per second, the median of all repeats, below the published figures.
+    """Write a CSV table of sentences per second, the median of all repeats, below the published figures.
 
-    Args:
-        measured: JSON file of `measure_speed`.
-        published: CSV file of published figures, with some of the table's columns.
-        table: the CSV file.
+    The published CSV file has some of the table's columns; the measured figures are JSON of `measure_speed`.
     """
     rows: list[Json] = [{**row, "source": "published"} for row in read_csv(published)]
     for row in read_json(measured)["rows"]:

@@ -31,15 +31,10 @@ def measure_job(
     batch_sizes: Sequence[int],
     **settings: Any,
 ) -> Json:
-    """Open a system and measure it with every batch size.
+    """Open a system, given in the form that `open_system` takes, and measure it with every batch size.
 
-    Args:
-        system: the system, in the form that `open_system` takes.
-        device: `cpu` or `gpu`.
-        cores: number of cores that this process is restricted to.
-        sentences: sentences to embed.
-        batch_sizes: numbers of sentences that are embedded at a time.
-        settings: `language`, `seconds` and `repeats`, see `measure`.
+    The device is `cpu` or `gpu`. This process is restricted to the number of cores. The other settings are
+    those of `measure`.
 
     Returns:
         The label as `system`, `dim`, and the `rows` of `measure`; or only `left_out`, the reason for no rows.
@@ -74,15 +69,8 @@ def measure(
     """Time the embedding of sentences with preprocessing, and of the same sentences without it.
 
     The sentences of a batch have about the same length, as in the papers. Batches are taken in random order:
-    if `seconds` are over before all are embedded, the ones that were are a random sample.
-
-    Args:
-        stages: the system's stages.
-        sentences: sentences to embed.
-        language: language of the sentences.
-        batch_size: number of sentences in a batch.
-        seconds: approximate time that a repeat may take.
-        repeats: how often each measurement is repeated.
+    if `seconds` are over before all are embedded, the ones that were are a random sample. Each of the
+    `repeats` takes about as long.
 
     Returns:
         Two rows with `batch_size`, `preprocessing` (`counted` or `not counted`), the number of `sentences`

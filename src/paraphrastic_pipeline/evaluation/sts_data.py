@@ -39,11 +39,7 @@ def prepare_sts(download: Path, testsets: Path) -> None:
     for path, content in contents.items():
         name = f"{path.parent.name}/{path.name}"
         members[name] = LabelledFile(f"{download}: {name}", content)
-    frames = [
-        *_english_years(download, members),
-        *_tracks(download, members),
-        *_benchmark(download, members),
-    ]
+    frames = [*_english_years(download, members), *_tracks(download, members), *_benchmark(download, members)]
     write_table(testsets, pl.concat(frames).to_arrow())
 
 

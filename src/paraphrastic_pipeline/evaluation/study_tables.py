@@ -89,11 +89,7 @@ def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) ->
 
 
 def tabulate_filter_study(
-    summaries: Sequence[Path],
-    development: Sequence[Path],
-    sts: Sequence[Path],
-    published: Path,
-    table: Path,
+    summaries: Sequence[Path], development: Sequence[Path], sts: Sequence[Path], published: Path, table: Path
 ) -> None:
     """Write a row for each part of each ranking: the curve behind Table 4 of ParaNMT-50M (section 6.3).
 
@@ -144,10 +140,8 @@ def tabulate_differences(results: Sequence[Path], published: Path, table: Path) 
     of the test data and of both models. Resampling adds noise, and noise makes absolute differences larger.
     For the interval of `difference`, its resamples are therefore shifted so that their mean is the figure.
 
-    Args:
-        results: JSON files of `evaluate_sts`, one per system.
-        published: CSV file with `system`, `other`, and some of the figures.
-        table: the CSV file.
+    The results are JSON files of `evaluate_sts`, one per system. The published CSV file has `system`,
+    `other`, and some of the figures.
     """
     rows = [_difference(first, second) for first, second in combinations(map(Result, results), 2)]
     complete = ({**row, "datasets": STS_DATASETS} for row in read_csv(published))

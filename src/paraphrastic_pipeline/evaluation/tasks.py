@@ -133,11 +133,7 @@ class Task:
 
 
 def _correlations(
-    name: str,
-    title: str,
-    columns: Mapping[str, str],
-    *captions: str,
-    fields: tuple[str, ...] = ("dim",),
+    name: str, title: str, columns: Mapping[str, str], *captions: str, fields: tuple[str, ...] = ("dim",)
 ) -> dict[str, Layout]:
     """A table of Pearson's r and one of Spearman's ρ, with a column per data set; one caption, or two."""
     return {

@@ -47,11 +47,7 @@ log = logging.getLogger(__name__)
 
 
 def evaluate_transfer(
-    evaluation: Evaluation,
-    testsets: Path,
-    *,
-    suite: Suite,
-    tasks: Sequence[str] | None = None,
+    evaluation: Evaluation, testsets: Path, *, suite: Suite, tasks: Sequence[str] | None = None
 ) -> None:
     """Evaluate on the tasks of a suite.
 

@@ -91,8 +91,7 @@ def write_card(
         for (name, *_), (first, content), then in steps
         for unreadable in [content.get(UNREADABLE, 0)]
         for sentence in losses(
-            name,
-            {"read": first.read + unreadable, UNREADABLE: unreadable, **first.dropped, **then.dropped},
+            name, {"read": first.read + unreadable, UNREADABLE: unreadable, **first.dropped, **then.dropped}
         )
     ]
     outcome = None

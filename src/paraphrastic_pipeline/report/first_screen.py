@@ -61,14 +61,7 @@ def surprises(
     outcomes: Sequence[Outcome],
     is_there: Callable[[str], bool],
 ) -> list[str]:
-    """Sentences on what a reader would not expect of a run.
-
-    Args:
-        tables: folder of the tables.
-        headline: the main result; None if there is none.
-        ledger: the figures of the papers; None if there is none.
-        outcomes: what models find of their held-out pairs.
-        is_there: whether a table exists and belongs to the run.
+    """Sentences on what a reader would not expect of a run, from its results and those tables that are there.
 
     Raises:
         InputError: a table is damaged.

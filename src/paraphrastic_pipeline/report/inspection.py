@@ -65,9 +65,7 @@ class Inspected:
 def neighbours(inspected: Inspected, asked: Sequence[str] | None = None) -> Rows:
     """The nearest sentences of some sentences, before and after training, as rows of `NEIGHBOURS_COLUMNS`.
 
-    Args:
-        inspected: what is looked at.
-        asked: the sentences; None for some of the inspected ones, which do not depend on the model.
+    If no sentences are `asked`, they are some of the inspected ones, which do not depend on the model.
     """
     candidates = inspected.sentences
     if asked is None:
@@ -186,8 +184,7 @@ def _principal(vectors: Float32) -> Float64:
 def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
     """Some pairs that each filter dropped, as rows of `DROPPED_COLUMNS`, from samples of dropped pairs.
 
-    Args:
-        files: the TSV files that the selection writes, each with the name of its corpus.
+    The files are the TSV files that the selection writes, each with the name of its corpus.
     """
     rows = []
     for path, corpus in files:
@@ -199,11 +196,9 @@ def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
 
 
 def sample_corpora(files: Sequence[tuple[str | Path, str]], count: int) -> dict[str, list[str]]:
-    """The first distinct sentences of each corpus, those of its first side before those of the second.
+    """The first distinct sentences of each corpus, at most `count`, those of its first side first.
 
-    Args:
-        files: Parquet files of pairs in random order, each with the name of its corpus.
-        count: number of sentences of a corpus, at most.
+    The files are Parquet files of pairs in random order, each with the name of its corpus.
     """
     sentences = {}
     for path, corpus in files:

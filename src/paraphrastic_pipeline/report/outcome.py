@@ -74,11 +74,7 @@ def find_outcome(model: str, results: Path = Path("results")) -> Outcome | None:
 
 
 def read_outcomes(results: Path, table: Path) -> list[Outcome]:
-    """The outcomes of all models of a run, the best first.
-
-    Args:
-        results: the folder of results.
-        table: the table of held-out pairs, whose file of intervals names the models.
+    """The outcomes of all models in the intervals of a run's table of held-out pairs, the best first.
 
     Raises:
         InputError: a file is missing or damaged.
@@ -91,12 +87,9 @@ def read_outcomes(results: Path, table: Path) -> list[Outcome]:
 
 
 def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome | None:
-    """Read the outcome of a model; None if no pairs were held out.
+    """Read the outcome of a model from JSON of `evaluate_held_out`; None if no pairs were held out.
 
-    Args:
-        model: the name of the model.
-        after: JSON file of `evaluate_held_out`.
-        untrained: the same of the model before training; None if it was not evaluated.
+    `untrained` is the JSON of the model before training; None if it was not evaluated.
 
     Raises:
         InputError: a file is damaged.
@@ -127,17 +120,9 @@ def _examples(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, 
     right = [row for row in after if row["right"]][: EXAMPLES - len(wrong)]
     examples = []
     for row in (*right, *wrong):
-        earlier = at.get((row["sentence"], row["partner"]))
-        examples.append(
-            Example(
-                row["sentence"],
-                row["partner"],
-                row["found"],
-                row["right"],
-                earlier["found"] if earlier else None,
-                earlier["right"] if earlier else None,
-            )
-        )
+        earlier = at.get((row["sentence"], row["partner"]), {})
+        own = (row[key] for key in ("sentence", "partner", "found", "right"))
+        examples.append(Example(*own, earlier.get("found"), earlier.get("right")))
     return examples
 
 

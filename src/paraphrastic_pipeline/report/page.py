@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,11 @@ from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
-from paraphrastic_pipeline.report.outcome import Outcome, read_outcomes
+from paraphrastic_pipeline.report.outcome import read_outcomes
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
 from paraphrastic_pipeline.report.provenance import read_provenance
 from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
 from paraphrastic_pipeline.report.summary import (
-    Headline,
     Ledger,
     provenance_facts,
     read_headline,
@@ -98,14 +97,17 @@ def write_report(
     ledger = page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv")
     provenance = page.attempt("Provenance", _summarise_provenance, folder / PROVENANCE)
     outcomes = page.brief("Held-out pairs", partial(read_outcomes, folder), "held_out") or []
-    surprised = partial(page.surprises, headline, ledger, outcomes)
     content = {
         "outcomes": outcomes,
         "trained": trained_models(provenance["content"]) if provenance else {},
         "headline": headline,
         "speeds": page.brief("Speed", read_speeds, "speed") or [],
         "pairs": page.brief("Number of training pairs", read_pairs, "funnel"),
-        "surprises": page.attempt("What surprised", surprised, folder / "tables"),
+        "surprises": page.attempt(
+            "What surprised",
+            lambda tables: surprises(tables, headline, ledger, outcomes, page.is_there),
+            folder / "tables",
+        ),
         "chapters": [(chapter, list(page.sections(chapter, ledger))) for chapter in chapters],
         "ledger": ledger,
         "provenance": provenance,
@@ -139,19 +141,13 @@ class _Page:
     def brief(self, title: str, read: Callable[[Path], _T], table: str) -> _T | None:
         """What a function reads from a table; None if it fails or there is no such table."""
         path = self.folder / "tables" / f"{table}.csv"
-        return self.attempt(title, read, path) if self._is_there(table) else None
-
-    def surprises(
-        self, headline: Headline | None, ledger: Ledger | None, outcomes: Sequence[Outcome], tables: Path
-    ) -> list[str]:
-        """What surprised in the tables of this run."""
-        return surprises(tables, headline, ledger, outcomes, self._is_there)
+        return self.attempt(title, read, path) if self.is_there(table) else None
 
     def others(self) -> Iterator[Chapter]:
         """A chapter with the tables that belong to no other, if there are any."""
         known = {section.name for chapter in CHAPTERS for section in chapter.sections} | {LEDGER}
         paths = sorted((self.folder / "tables").glob("*.csv"))
-        names = [path.stem for path in paths if path.stem not in known and self._is_there(path.stem)]
+        names = [path.stem for path in paths if path.stem not in known and self.is_there(path.stem)]
         if names:
             figures = self.folder / "figures"
             sections = [
@@ -164,7 +160,7 @@ class _Page:
         """The sections of a chapter that have a table or a picture."""
         for section in chapter.sections:
             path = self.folder / "tables" / f"{section.name}.csv"
-            is_there = self._is_there(section.name)
+            is_there = self.is_there(section.name)
             if section.table and not is_there:
                 command = f"not made yet: snakemake --cores all {path}, with the configuration of the run"
                 self.missing.append((section.title, self.absent.get(section.name) or command))
@@ -179,7 +175,7 @@ class _Page:
             if table or pictures:
                 yield _Shown(section, self._caption(section), table, pictures)
 
-    def _is_there(self, table: str) -> bool:
+    def is_there(self, table: str) -> bool:
         """Whether a table exists and belongs to this run, not to an earlier run with other settings."""
         is_wanted = self.captions is None or table in self.captions
         return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
@@ -193,7 +189,7 @@ class _Page:
         every = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
         wanted = self.figures
         pictures = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
-        if not pictures and (self._is_there(section.name) or not section.table):
+        if not pictures and (self.is_there(section.name) or not section.table):
             why = self.absent.get(section.name) or f"{figures / pattern} does not exist"
             self.missing.append((f"{section.title}: picture", why))
         for place, path in pictures.items():

@@ -21,17 +21,11 @@ def render_table(
 ) -> None:
     """Write a table as Markdown and as LaTeX (booktabs), with columns of figures aligned to the right.
 
-    With `intervals`, each figure is followed by its deviation over training runs, if there are several, and
+    A column counts as figures if it holds only numbers and empty cells. With the `intervals` of
+    `tabulate_systems`, each figure is followed by its deviation over training runs, if there are several, and
     its 95 % interval. It is bold if it is significantly better than all others of its column. In LaTeX,
     published rows stand under the name of their paper. Empty columns are left out. A table wider than a page
     is scaled to fit; a long one continues on the next page.
-
-    Args:
-        table: the CSV file; a column counts as figures if it holds only numbers and empty cells.
-        markdown: the Markdown file to write.
-        latex: the LaTeX file to write.
-        caption: caption of the table.
-        intervals: CSV file of intervals from `tabulate_systems`, for a table of systems.
     """
     header, entries = read_csv_with_header(table)
     # Some columns are only filled under other configurations.

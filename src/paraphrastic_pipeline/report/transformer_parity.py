@@ -14,14 +14,10 @@ from paraphrastic.model.transformer import TransformerEncoder
 
 
 def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
-    """Compare the vectors of a Transformer's folder here and in sentence-transformers.
+    """Compare the vectors of a Transformer's folder here and in sentence-transformers, on lines of text.
 
     sentence-transformers cuts, batches and embeds the sentences in its own way, and loads the folder itself
     unless it has an LSTM.
-
-    Args:
-        folder: folder of the model.
-        text: sentences to compare the vectors on, one per line; may be compressed.
 
     Raises:
         InputError: the two do not agree, or a file cannot be read.

@@ -50,12 +50,6 @@ def idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
             yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
 
 
-def groups_errors(config: Configuration, registry: Registry) -> Iterator[str]:
-    """Errors in the corpora of groups whose pairs are limited."""
-    for name in config.pairs_per_group:
-        yield from dataset_errors("pairs_per_group", name, registry, ("groups",))
-
-
 def testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
     """Errors in the data sets for evaluation and for the contamination check."""
     evaluation, contamination = config.evaluation, config.contamination

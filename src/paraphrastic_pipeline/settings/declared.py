@@ -43,7 +43,7 @@ def setting(default: Any = dataclasses.MISSING, *, original: Any = dataclasses.M
     return dataclasses.field(default=default, metadata=about)
 
 
-def by_recipe(*, paper: Any, best: Any, transformer: Any, original: Any = dataclasses.MISSING) -> Any:
+def by_recipe(*, paper: Any, best: Any, transformer: Any) -> Any:
     """A setting whose default depends on the recipe; the original's value is that of the recipe `paper`."""
     recipes = {"paper": paper, "best": best, "transformer": transformer}
     return dataclasses.field(metadata={"recipes": recipes, "original": paper, "follows": True})

@@ -82,8 +82,10 @@ def undefined(model: str, definitions: Iterable[str]) -> str:
 
 
 def study_model_errors(study: str, lacking: str, config: Configuration) -> Iterator[str]:
-    """Errors in the model that a study names, which must have corpora; otherwise it has `lacking`."""
+    """Errors in the model that a study names, if any, which must have corpora; otherwise it has `lacking`."""
     model, definitions = getattr(config, study).model, config.definitions
+    if model is None:
+        return
     if model not in definitions:
         yield f"{study}.model: {undefined(model, definitions)}"
     elif definitions[model].dataset is not None:

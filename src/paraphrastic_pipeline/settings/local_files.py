@@ -183,10 +183,7 @@ def named_datasets(config: Configuration, registry: Mapping[str, Dataset]) -> di
                 _add(datasets, entry.kind, [_file(name, name, entry.path, languages, entry.columns)])
                 continue
             first, last = languages[:1], languages[-1:]
-            files = [
-                _file(name, name, entry.path, first),
-                _file(name, f"{name}-target", entry.target, last),
-            ]
+            files = [_file(name, name, entry.path, first), _file(name, f"{name}-target", entry.target, last)]
             _add(datasets, PARALLEL if first != last else "captions", files)
         for corpus in opus_corpora(definition, {*registry, *config.mined}):
             _add(datasets, "opus", [corpus.file()])

@@ -30,13 +30,9 @@ def shared_models(model: str | Sequence[str]) -> list[str]:
 def variants(study: str, model: str | Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
     """The models of a study by their names: each definition with all combinations of the varied values.
 
-    If nothing is varied, they are the definitions themselves, and the name of a setting is that of its model.
-
-    Args:
-        study: the study's name.
-        model: one or several definitions.
-        vary: maps the path of a setting in a definition, such as `sweep.megabatch`, to its values: a list, or
-            a mapping with a name for each.
+    `vary` maps the path of a setting in a definition, such as `sweep.megabatch`, to its values: a list, or a
+    mapping with a name for each. If nothing is varied, the models are the definitions themselves, and the
+    name of a setting is that of its model.
     """
     if not vary:
         return {name: Variant(name, {}, name) for name in shared_models(model)}

@@ -12,13 +12,7 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
-from paraphrastic_pipeline.settings.data_errors import (
-    Registry,
-    dataset_errors,
-    groups_errors,
-    idf_errors,
-    testset_errors,
-)
+from paraphrastic_pipeline.settings.data_errors import Registry, dataset_errors, idf_errors, testset_errors
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
@@ -30,11 +24,7 @@ from paraphrastic_pipeline.settings.definitions import (
     undefined,
 )
 from paraphrastic_pipeline.settings.encoders import architecture_errors
-from paraphrastic_pipeline.settings.local_files import (
-    looks_like_a_path,
-    path_errors,
-    place_errors,
-)
+from paraphrastic_pipeline.settings.local_files import looks_like_a_path, path_errors, place_errors
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import Mined
 from paraphrastic_pipeline.settings.sections.names import Measure
@@ -67,13 +57,11 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
     for name, mined in config.mined.items():
         yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror, bitext=True)
         yield from _mining_encoder_errors(name, config)
-    if config.filter_study.model is not None:
-        yield from _filter_study_errors(config, registry)
-    if config.negatives.model is not None:
-        yield from _negatives_errors(config)
-    if config.inspection.model is not None:
-        yield from _inspection_errors(config)
-    yield from groups_errors(config, registry)
+    yield from _filter_study_errors(config, registry)
+    yield from _negatives_errors(config)
+    yield from _inspection_errors(config)
+    for name in config.pairs_per_group:
+        yield from dataset_errors("pairs_per_group", name, registry, ("groups",))
     yield from _language_choice_errors(config, registry)
     yield from testset_errors(config, registry)
     for name, system in config.systems.items():

@@ -42,11 +42,7 @@ def step(snakemake: Any) -> Iterator[None]:
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
     name, inputs, outputs = name_of(snakemake), list(snakemake.input), list(snakemake.output)
     record = recorded(
-        name,
-        inputs=inputs,
-        outputs=outputs,
-        config=snakemake.config,
-        code=snakemake.params.get("code"),
+        name, inputs=inputs, outputs=outputs, config=snakemake.config, code=snakemake.params.get("code")
     )
     try:
         verify_downloads(inputs)

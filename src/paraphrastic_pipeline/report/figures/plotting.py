@@ -40,13 +40,7 @@ def plot_panels(
 
 
 def plot_squares(
-    axes: Axes,
-    values: Float64,
-    lines: Sequence[str],
-    columns: Sequence[str],
-    *,
-    top: float,
-    low: float,
+    axes: Axes, values: Float64, lines: Sequence[str], columns: Sequence[str], *, top: float, low: float
 ) -> None:
     """Plot numbers as squares that get darker from `low` to `top`, with names of lines and columns."""
     axes.imshow(values, cmap="Blues", vmin=low, vmax=top, aspect="auto")

@@ -9,8 +9,7 @@ LanguageCode = Annotated[
 ]
 PairCode = Annotated[str, Text("a pair of language codes, such as de-en", pattern="^[a-z]{2,3}-[a-z]{2,3}$")]
 ModelName = Annotated[
-    str,
-    Text("a model's name, which has small letters, digits, _ and -", pattern="^[a-z0-9][a-z0-9_-]*$"),
+    str, Text("a model's name, which has small letters, digits, _ and -", pattern="^[a-z0-9][a-z0-9_-]*$")
 ]
 PlainName = Annotated[str, Text("a name of small letters, digits and _", pattern="^[a-z0-9_]+$")]
 SystemName = Annotated[
