@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from configurations import DEFAULT, REGISTRY, ROOT, changed, checked, configured, load
+from configurations import DEFAULT, REGISTRY, ROOT, assert_fault, changed, checked, configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
@@ -13,6 +13,8 @@ from paraphrastic_pipeline.settings.check import check_config, complete_config
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import named_datasets
+
+MINE = {"path": "My-Data.v2.tsv.gz"}
 
 
 @pytest.fixture
@@ -145,58 +147,38 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"pth": "x.tsv"}, "corpora.1.pth: unknown key; did you mean 'path'?"),
-        ({"name": "x"}, "corpora.1.path: is missing"),
-        (7, "corpora.1: 7 is not text or a mapping"),
+        ({"pth": "x.tsv"}, ".1.pth: unknown key; did you mean 'path'?"),
+        ({"name": "x"}, ".1.path: is missing"),
+        (7, ".1: 7 is not text or a mapping"),
+        ({**MINE, "name": "My Data"}, ".1.name: 'My Data' is not a name of small letters"),
+        ({**MINE, "kind": "opus"}, ".1.kind: 'opus' is not one of tsv, "),
+        ({**MINE, "columns": [0, 1]}, ".1.columns.0: 0 is less than the minimum"),
+        ({**MINE, "columns": [1]}, ".1.columns: kind 'tsv' needs two to four different columns"),
         (
-            {"path": "My-Data.v2.tsv.gz", "name": "My Data"},
-            "corpora.1.name: 'My Data' is not a name of small letters",
+            {**MINE, "columns": ["en", 2]},
+            ".1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
         ),
-        ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of tsv, "),
-        ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
-        (
-            {"path": "My-Data.v2.tsv.gz", "columns": [1]},
-            "corpora.1.columns: kind 'tsv' needs two to four different columns",
-        ),
-        (
-            {"path": "My-Data.v2.tsv.gz", "columns": ["en", 2]},
-            "corpora.1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
-        ),
-        ({"path": "none.tsv"}, "corpora.1.path: 'none.tsv' is not a file"),
-        (
-            {"path": "a {x}.tsv"},
-            "corpora.1.path: 'a {x}.tsv' contains a brace, which Snakemake reads as a wildcard",
-        ),
-        (
-            "data/bi",
-            "corpora: 'data/bi' is not in the registry of data sets; a file is given as {path: data/bi}",
-        ),
-        ("Bi.TSV.gz", "corpora: 'Bi.TSV.gz' is not in the registry of data sets; a file is given as {path: "),
-        ({"path": "."}, "corpora.1.path: '.' is not a file"),
-        (
-            {"path": "pairs.doc"},
-            "corpora.1.path: 'pairs.doc' has none of the endings .tsv, .txt, .csv, .jsonl, ",
-        ),
+        ({"path": "none.tsv"}, ".1.path: 'none.tsv' is not a file"),
+        ({"path": "a {x}.tsv"}, ".1.path: 'a {x}.tsv' contains a brace, which Snakemake reads as a wildcard"),
+        ("data/bi", ": 'data/bi' is not in the registry of data sets; a file is given as {path: data/bi}"),
+        ("Bi.TSV.gz", ": 'Bi.TSV.gz' is not in the registry of data sets; a file is given as {path: "),
+        ({"path": "."}, ".1.path: '.' is not a file"),
+        ({"path": "pairs.doc"}, ".1.path: 'pairs.doc' has none of the endings .tsv, .txt, .csv, .jsonl, "),
         (
             {"path": "pairs.txt", "kind": "tmx", "columns": ["en", "de"]},
-            "corpora.1.columns: kind 'tmx' has no columns",
+            ".1.columns: kind 'tmx' has no columns",
         ),
-        (
-            {"path": "My-Data.v2.tsv.gz", "name": "multi30k"},
-            "corpora.1: the name 'multi30k' is taken by the registry of data sets",
-        ),
+        ({**MINE, "name": "multi30k"}, ".1: the name 'multi30k' is taken by the registry of data sets"),
         (
             {"path": "pairs.txt", "kind": "tsv", "name": "other"},
-            "corpora.1: the name 'other' is given to two corpora",
+            ".1: the name 'other' is given to two corpora",
         ),
     ],
 )
 def test_each_fault_of_a_corpus_by_path_is_one_line(mine: Path, entry: object, message: str) -> None:
     config = changed("definitions.fr.corpora", ["sample_aligned", entry])
     config["definitions"]["de"]["corpora"] = [{"path": "My-Data.v2.tsv.gz", "name": "other"}]
-    with pytest.raises(InputError) as error:
-        checked(config)
-    assert any(line.startswith(f"config: definitions.fr.{message}") for line in str(error.value).split("\n"))
+    assert_fault(config, "definitions.fr.corpora", message)
 
 
 def mining(**changes: object) -> dict:
@@ -221,11 +203,7 @@ def test_a_mined_corpus_is_a_corpus() -> None:
 
 def test_definitions_needed_are_those_of_encoders_too() -> None:
     config = configured({**mining(), "models": ["en"]})
-    assert [entry.languages for entry in definitions_needed(config)] == [
-        ["en"],
-        ["de", "en"],
-        ["en", "de"],
-    ]
+    assert [entry.languages for entry in definitions_needed(config)] == [["en"], ["de", "en"], ["en", "de"]]
 
 
 @pytest.mark.parametrize(

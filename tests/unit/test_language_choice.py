@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
-from configurations import checked, configured, load
+from configurations import assert_fault, checked, configured, load
 from pictures import drawn
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
@@ -275,33 +275,16 @@ def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        (
-            {"models": ["dee"]},
-            "language_choice.models.0: 'dee' is not described under definitions; there are",
-        ),
-        (
-            {"models": ["de", "en"]},
-            "language_choice.models.1: 'en' is a model of en; a model of English",
-        ),
-        (
-            {"models": ["de", "de-paper"]},
-            "language_choice.models.1: 'de-paper' and 'de' are both models of de; give each",
-        ),
-        (
-            {"models": ["de"], "uriel": "sts"},
-            "language_choice.uriel: 'sts' is of kind 'sts', not uriel",
-        ),
-        (
-            {"models": ["de"], "uriel": "uriell"},
-            "language_choice.uriel: 'uriell' is not in the registry of data",
-        ),
-        ({"models": ["de"], "prefix": True}, "language_choice.prefix: unknown key; did you mean 'prefixed'?"),
+        ({"models": ["dee"]}, ".models.0: 'dee' is not described under definitions; there are"),
+        ({"models": ["de", "en"]}, ".models.1: 'en' is a model of en; a model of English"),
+        ({"models": ["de", "de-paper"]}, ".models.1: 'de-paper' and 'de' are both models of de; give each"),
+        ({"models": ["de"], "uriel": "sts"}, ".uriel: 'sts' is of kind 'sts', not uriel"),
+        ({"models": ["de"], "uriel": "uriell"}, ".uriel: 'uriell' is not in the registry of data"),
+        ({"models": ["de"], "prefix": True}, ".prefix: unknown key; did you mean 'prefixed'?"),
     ],
 )
 def test_faults(study: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as fault:
-        check_config(config_with(**study))
-    assert f"config: {message}" in str(fault.value)
+    assert_fault(config_with(**study), "language_choice", message)
 
 
 def test_faults_of_variants() -> None:

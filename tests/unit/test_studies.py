@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from configurations import checked, configured, load
+from configurations import assert_fault, checked, configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.tables import read_csv_with_header
@@ -119,24 +119,22 @@ def test_a_definition_before_another_does_not_take_over_its_data() -> None:
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        ({"model": "dee", "vary": {"recipe": ["best"]}}, "studies.x.model: 'dee' is not described under def"),
+        ({"model": "dee", "vary": {"recipe": ["best"]}}, ".model: 'dee' is not described under def"),
         ({"model": "de", "vary": {"swep.megabatch": [1]}}, "definitions.de-x-1.swep: unknown key; did you m"),
         ({"model": "de", "vary": {"sweep.megabatch": ["a"]}}, "definitions.de-x-1.sweep.megabatch.0: 'a' is"),
         ({"model": "de", "vary": {"recipe.x": [1]}}, "definitions.de-x-1.recipe: {'x': 1} is not one of"),
-        ({"model": "de", "vary": {"recipe": []}}, "studies.x.vary.recipe: is empty"),
-        ({"model": "de", "vary": {"recipe": {}}}, "studies.x.vary.recipe"),
-        ({"model": "de", "vary": {}}, "studies.x.vary: is missing, so 'de' would be compared with nothing"),
-        ({"model": ["de"]}, "studies.x.vary: is missing, so 'de' would be compared with nothing"),
-        ({"model": ["de", "dee"]}, "studies.x.model: 'dee' is not described under definitions"),
-        ({"model": ["de", "de"]}, "studies.x.model: 'de' is named twice"),
-        ({"model": []}, "studies.x.model: is empty"),
-        ({"vary": {"recipe": ["best"]}}, "studies.x.model: is missing"),
+        ({"model": "de", "vary": {"recipe": []}}, ".vary.recipe: is empty"),
+        ({"model": "de", "vary": {"recipe": {}}}, ".vary.recipe"),
+        ({"model": "de", "vary": {}}, ".vary: is missing, so 'de' would be compared with nothing"),
+        ({"model": ["de"]}, ".vary: is missing, so 'de' would be compared with nothing"),
+        ({"model": ["de", "dee"]}, ".model: 'dee' is not described under definitions"),
+        ({"model": ["de", "de"]}, ".model: 'de' is named twice"),
+        ({"model": []}, ".model: is empty"),
+        ({"vary": {"recipe": ["best"]}}, ".model: is missing"),
     ],
 )
 def test_faults(study: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as fault:
-        check_config(config_with(x=study))
-    assert f"config: {message}" in str(fault.value)
+    assert_fault(config_with(x=study), "studies.x", message)
 
 
 def test_a_name_that_is_taken() -> None:
