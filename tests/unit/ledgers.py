@@ -15,7 +15,15 @@ def write(path: Path, rows: list[dict[str, str]], columns: list[str] | None = No
     return path
 
 
-def intervals(folder: Path, table: str, *cells: tuple[str, str, float, float, float], data: str) -> Path:
+def printed_row(folder: Path, table: str, row: dict[str, str]) -> Path:
+    """Published figures of the model `en`, unless the row names another one."""
+    return write(folder / f"{table}.csv", [{**ABOUT, **EN, **row}])
+
+
+def intervals(
+    folder: Path, table: str, *cells: tuple[str, str, float, float, float], data: str = "official"
+) -> dict[str, Path]:
+    """The measured figures of a table of systems, by its name."""
     rows = [
         {
             "name": name, "system": f"P-SP {name}", "source": "measured", "data": data, "column": column,
@@ -23,7 +31,7 @@ def intervals(folder: Path, table: str, *cells: tuple[str, str, float, float, fl
         }
         for name, column, value, low, high in cells
     ]  # fmt: skip
-    return write(folder / f"{table}_intervals.csv", rows, INTERVAL_COLUMNS)
+    return {table: write(folder / f"{table}_intervals.csv", rows, INTERVAL_COLUMNS)}
 
 
 def run(**settings) -> Run:

@@ -12,13 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from trigram_encoder import (
-    ENCODER,
-    FAULTY,
-    OPTIONS,
-    ROOT,
-    cosines,
-)
+from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.system import System

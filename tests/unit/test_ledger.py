@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from ledgers import ABOUT, EN, intervals, ledger, run, write
+from ledgers import ABOUT, EN, intervals, ledger, printed_row, run, write
 
 from paraphrastic.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.ledger import write_ledger
@@ -27,7 +27,7 @@ def test_every_published_figure_has_a_verdict(tmp_path: Path, caplog: pytest.Log
         ("en", "2013", 70.0, 69.0, 71.0),
         ("en", "avg", 70.0, 69.0, 71.0),
     )
-    measured = {"sts": intervals(tmp_path, "sts", *cells, data="official")}
+    measured = intervals(tmp_path, "sts", *cells)
     rows = ledger(tmp_path, published, measured)
     assert [(row["system"], row["column"], row["verdict"]) for row in rows] == [
         # The printed 68.7 stands for any value from 68.65 on.
@@ -66,14 +66,14 @@ def test_every_published_figure_has_a_verdict(tmp_path: Path, caplog: pytest.Log
 def test_a_printed_figure_is_as_wide_as_its_rounding(
     tmp_path: Path, printed: str, low: float, high: float, verdict: str
 ) -> None:
-    published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": printed, **ABOUT, **EN}])
+    published = printed_row(tmp_path, "sts", {"system": "P-SP", "2012": printed})
     cell = ("en", "2012", (low + high) / 2, low, high)
-    (row,) = ledger(tmp_path, published, {"sts": intervals(tmp_path, "sts", cell, data="official")})
+    (row,) = ledger(tmp_path, published, intervals(tmp_path, "sts", cell))
     assert row["verdict"] == verdict
 
 
 def test_what_was_not_run_says_why(tmp_path: Path) -> None:
-    published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": "68.7", **ABOUT, **EN}])
+    published = printed_row(tmp_path, "sts", {"system": "P-SP", "2012": "68.7"})
 
     def why(measured: dict[str, Path], **settings) -> str:
         (row,) = ledger(tmp_path, published, measured, **settings)
@@ -81,14 +81,14 @@ def test_what_was_not_run_says_why(tmp_path: Path) -> None:
         return row["why"]
 
     cell = ("en", "2012", 67.0, 65.0, 69.0)
-    other = {"sts": intervals(tmp_path, "sts", ("de", "2012", 1.0, 1.0, 1.0), data="official")}
+    other = intervals(tmp_path, "sts", ("de", "2012", 1.0, 1.0, 1.0))
     assert why(other) == "there is no figure for en in this column"
     assert why(other, gaps={"sts": "no GPU"}) == "there is no figure for en in this column: no GPU"
     left_out = {"sts": ["en"], "bucc": ["de"]}
     assert why(other, left_out=left_out) == "evaluation.only leaves en out of this table"
     assert why({}, off={"sts": "the task is off"}) == "the task is off"
     assert why({}) == "the pipeline has no such table"
-    measured = {"sts": intervals(tmp_path, "sts", cell, data="official")}
+    measured = intervals(tmp_path, "sts", cell)
     assert why(measured, configs=["small.yaml"]) == "config/paper.yaml makes this figure, from en"
     assert why(measured, published_as={"de": ["P-SP"]}, configs=[]).endswith("figure for de in this column")
     (row,) = ledger(tmp_path, published, measured, published_as={"en": ["P-SP"]}, configs=[])
@@ -97,7 +97,7 @@ def test_what_was_not_run_says_why(tmp_path: Path) -> None:
 
 def test_a_model_of_a_study_without_its_file_says_which_file(tmp_path: Path) -> None:
     about = {"study": "corpus_size", "setting": "cs-1m", "system": "SP", **ABOUT, "config": "x.yaml"}
-    published = write(tmp_path / "studies.csv", [{**about, "sts_datasets": "68.6", "model": "cs-1m"}])
+    published = printed_row(tmp_path, "studies", {**about, "sts_datasets": "68.6", "model": "cs-1m"})
     row = {"study": "corpus_size", "setting": "en-1m", "model": "en-1m", "source": "measured",
            "data": "official", "sts_datasets": "68.0", "datasets": "25"}  # fmt: skip
     tables = {"studies": write(tmp_path / "measured.csv", [row])}
@@ -112,7 +112,7 @@ def test_a_model_of_a_study_without_its_file_says_which_file(tmp_path: Path) -> 
 
 
 def test_figures_of_samples_are_shown_but_not_judged(tmp_path: Path) -> None:
-    published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": "68.7", **ABOUT, **EN}])
+    published = printed_row(tmp_path, "sts", {"system": "P-SP", "2012": "68.7"})
     cell = ("en", "2012", 68.0, 67.0, 69.0)
     for data, sample, why in (
         ("sample", False, "the published figures come from other test data than those of en"),
@@ -127,7 +127,7 @@ def test_figures_of_samples_are_shown_but_not_judged(tmp_path: Path) -> None:
             "the measured figure comes from a sample, so it says nothing about the published one",
         ),
     ):
-        measured = {"sts": intervals(tmp_path, "sts", cell, data=data)}
+        measured = intervals(tmp_path, "sts", cell, data=data)
         (row,) = ledger(tmp_path, published, measured, sample=sample)
         assert (row["verdict"], row["measured"], row["why"]) == ("not run", "68.00", why)
 
@@ -135,28 +135,29 @@ def test_figures_of_samples_are_shown_but_not_judged(tmp_path: Path) -> None:
 def test_what_the_project_lacks_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     about = {**ABOUT, "config": "papers/x.yaml", "model": "pl-mean", "needs": "a Transformer"}
-    published = write(tmp_path / "polish.csv", [{"system": "Mean pooling", "PPC": "79.40", **about}])
+    published = printed_row(tmp_path, "polish", {"system": "Mean pooling", "PPC": "79.40", **about})
     for configs in (["papers/x.yaml"], []):
         (row,) = ledger(tmp_path, published, {}, configs=configs)
         assert (row["verdict"], row["why"]) == ("not run", "it needs a Transformer")
         assert "1 published figures; 0 are of models that this project can make" in caplog.text
         assert "1 need what the project lacks" in caplog.text
         caplog.clear()
-    measured = {"polish": intervals(tmp_path, "polish", ("mine", "PPC", 79, 78, 80), data="official")}
+    measured = intervals(tmp_path, "polish", ("mine", "PPC", 79, 78, 80))
     (row,) = ledger(tmp_path, published, measured, published_as={"mine": ["Mean pooling"]})
     assert row["verdict"] == "reproduced"
 
 
 def test_a_row_of_several_models_takes_each_figure_from_the_first_that_has_it(tmp_path: Path) -> None:
     about = {**ABOUT, "config": "papers/x.yaml", "model": "es-sp ar-sp"}
-    published = write(
-        tmp_path / "xling_sts.csv",
-        [{"system": "SP", "ar-en": "70", "es-en": "71", "en-en": "80", "tr-en": "60", **about}],
+    published = printed_row(
+        tmp_path,
+        "xling_sts",
+        {"system": "SP", "ar-en": "70", "es-en": "71", "en-en": "80", "tr-en": "60", **about},
     )
     cells = [(f"{code}-sp", track, number, number, number)
              for number, code, track in ((70, "ar", "ar-en"), (71, "es", "es-en"), (81, "ar", "en-en"),
                                          (80, "es", "en-en"), (60, "tr", "tr-en"))]  # fmt: skip
-    measured = {"xling_sts": intervals(tmp_path, "xling_sts", *cells, data="official")}
+    measured = intervals(tmp_path, "xling_sts", *cells)
     rows = ledger(tmp_path, published, measured, configs=["papers/x.yaml"])
     assert [(row["column"], row["name"], row["verdict"]) for row in rows] == [
         ("ar-en", "ar-sp", "reproduced"),
@@ -170,61 +171,57 @@ def test_a_row_of_several_models_takes_each_figure_from_the_first_that_has_it(tm
 
 
 def test_a_lower_error_rate_is_better(tmp_path: Path) -> None:
-    published = write(
-        tmp_path / "tatoeba.csv", [{"system": "P-SP", "de": "1.5", "fr": "5.4", **ABOUT, **EN, "model": "*"}]
-    )
+    published = printed_row(tmp_path, "tatoeba", {"system": "P-SP", "de": "1.5", "fr": "5.4", "model": "*"})
     cells = ("*", "de", 0.5, 0.1, 0.9), ("*", "fr", 50.0, 45.0, 55.0)
-    rows = ledger(tmp_path, published, {"tatoeba": intervals(tmp_path, "tatoeba", *cells, data="official")})
+    rows = ledger(tmp_path, published, intervals(tmp_path, "tatoeba", *cells))
     assert [row["verdict"] for row in rows] == ["better", "worse"]
 
 
 def test_means_over_other_data_have_no_verdict(tmp_path: Path) -> None:
-    published = write(
-        tmp_path / "tatoeba.csv",
-        [{"system": "P-SP", "de": "1.5", "fr": "5.4", "avg": "3.4", **ABOUT, **EN, "model": "*"}],
+    published = printed_row(
+        tmp_path, "tatoeba", {"system": "P-SP", "de": "1.5", "fr": "5.4", "avg": "3.4", "model": "*"}
     )
     cells = [("*", "de", 1.5, 1.0, 2.0), ("*", "fr", 5.4, 5.0, 6.0), ("*", "avg", 3.4, 3.0, 4.0)]
-    measured = intervals(tmp_path, "tatoeba", *cells, data="official")
-    rows = ledger(tmp_path, published, {"tatoeba": measured})
+    rows = ledger(tmp_path, published, intervals(tmp_path, "tatoeba", *cells))
     assert [row["verdict"] for row in rows] == ["reproduced"] * 3
-    measured = intervals(tmp_path, "tatoeba", *cells, ("*", "zh", 9.0, 8.0, 9.5), data="official")
-    *others, average = ledger(tmp_path, published, {"tatoeba": measured})
+    measured = intervals(tmp_path, "tatoeba", *cells, ("*", "zh", 9.0, 8.0, 9.5))
+    *others, average = ledger(tmp_path, published, measured)
     assert [row["verdict"] for row in others] == ["reproduced"] * 2
     assert (average["verdict"], average["measured"]) == ("not run", "3.40")
     assert average["why"] == "the two means cover different columns: only one of them has zh"
 
-    published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": "60", "2013": "60", **ABOUT, **EN}])
-    path = intervals(tmp_path, "sts", ("en", "2012", 60, 50, 70), ("en", "2013", 60, 50, 70), data="official")
-    lines = read_csv(path)
+    published = printed_row(tmp_path, "sts", {"system": "P-SP", "2012": "60", "2013": "60"})
+    measured = intervals(tmp_path, "sts", ("en", "2012", 60, 50, 70), ("en", "2013", 60, 50, 70))
+    lines = read_csv(measured["sts"])
     lines[1]["without"] = "2013/SMT"
-    rows = ledger(tmp_path, published, {"sts": write(path, lines)})
+    write(measured["sts"], lines)
+    rows = ledger(tmp_path, published, measured)
     assert [row["verdict"] for row in rows] == ["reproduced", "not run"]
     assert rows[1]["why"] == "the measured figure lacks 2013/SMT, which the published figure includes"
 
 
 def test_figures_are_compared_in_one_unit(tmp_path: Path) -> None:
-    published = write(tmp_path / "senteval.csv", [{"system": "P-SP", "SICK-R": "0.858", **ABOUT, **EN}])
+    published = printed_row(tmp_path, "senteval", {"system": "P-SP", "SICK-R": "0.858"})
     cell = ("en", "SICK-R", 79.59, 78.0, 81.0)
-    measured = {"senteval": intervals(tmp_path, "senteval", cell, data="official")}
+    measured = intervals(tmp_path, "senteval", cell)
     (row,) = ledger(tmp_path, published, measured)
     assert (row["published"], row["difference"], row["verdict"]) == ("85.8", "-6.21", "worse")
 
 
 def test_mined_pairs_are_those_of_the_cosine_whatever_the_system_is_called(tmp_path: Path) -> None:
-    published = write(tmp_path / "bucc.csv", [{"system": "S", "pair": "de-en", "f1": "90", **ABOUT, **EN}])
-    path = intervals(tmp_path, "bucc", ("en", "f1", 85, 84, 86), ("en", "f1", 87, 86, 88), data="official")
-    lines = read_csv(path)
+    published = printed_row(tmp_path, "bucc", {"system": "S", "pair": "de-en", "f1": "90"})
+    measured = intervals(tmp_path, "bucc", ("en", "f1", 85, 84, 86), ("en", "f1", 87, 86, 88))
+    lines = read_csv(measured["bucc"])
     for line, scoring in zip(lines, ("cosine", "margin"), strict=True):
         line |= {"row": "de-en", "system": f"X (cosine) ({scoring})"}
-    (row,) = ledger(tmp_path, published, {"bucc": write(path, lines)})
+    write(measured["bucc"], lines)
+    (row,) = ledger(tmp_path, published, measured)
     assert row["measured"] == "85.00"
 
 
 def test_a_row_of_several_models_has_a_digest_of_all_their_configurations(tmp_path: Path) -> None:
-    published = write(
-        tmp_path / "tatoeba.csv", [{"system": "P-SP", "de": "1.5", **ABOUT, **EN, "model": "*"}]
-    )
-    measured = {"tatoeba": intervals(tmp_path, "tatoeba", ("*", "de", 1.5, 1.0, 2.0), data="official")}
+    published = printed_row(tmp_path, "tatoeba", {"system": "P-SP", "de": "1.5", "model": "*"})
+    measured = intervals(tmp_path, "tatoeba", ("*", "de", 1.5, 1.0, 2.0))
     digests = []
     for second in ("d", "e"):
         known = {"en": "c", "de": second, "system": "x"}

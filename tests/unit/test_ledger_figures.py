@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from ledgers import ABOUT, EN, intervals, ledger, write
+from ledgers import ABOUT, EN, intervals, ledger, printed_row, write
 
 from paraphrastic.base.tables import read_csv
 from paraphrastic.model.system import System
@@ -30,7 +30,7 @@ def studies(folder: Path, **cells: str) -> Path:
 
 def test_rows_of_a_study_are_met_by_their_models(tmp_path: Path) -> None:
     about = {**ABOUT, "config": "paper.yaml", "model": "word-megabatch-2"}
-    published = write(tmp_path / "studies.csv", [{**STUDY, **about}])
+    published = printed_row(tmp_path, "studies", {**STUDY, **about})
     tables = {"studies": studies(tmp_path)}
     digests = {"word": "w", "word-megabatch-2": "v"}
     development, datasets = ledger(tmp_path, published, {}, tables=dict(tables), config_digests=digests)
@@ -50,7 +50,7 @@ def test_rows_of_a_study_are_met_by_their_models(tmp_path: Path) -> None:
 
 def test_a_mean_over_fewer_datasets_is_not_compared(tmp_path: Path) -> None:
     about = {**ABOUT, "config": "paper.yaml", "model": "word-megabatch-2"}
-    published = write(tmp_path / "studies.csv", [{**STUDY, **about}])
+    published = printed_row(tmp_path, "studies", {**STUDY, **about})
     rows = ledger(tmp_path, published, {}, tables={"studies": studies(tmp_path, datasets="24")})
     assert [(row["column"], row["verdict"]) for row in rows] == [
         ("development", "worse"),
@@ -109,24 +109,23 @@ def test_statistics_of_corpora_are_those_of_a_model(tmp_path: Path) -> None:
 
 
 def test_the_best_part_of_a_ranking_is_compared(tmp_path: Path) -> None:
-    published = write(
-        tmp_path / "filter_study.csv",
-        [{"system": "LSTM Avg.", "rank_by": "paraphrase_score", "development": "83.8", **ABOUT, **EN}],
+    published = printed_row(
+        tmp_path,
+        "filter_study",
+        {"system": "LSTM Avg.", "rank_by": "paraphrase_score", "development": "83.8"},
     )
     row = {"system": "P-SP en", "source": "measured", "data": "official", "rank_by": "paraphrase_score"}
     parts = [row | {"development": value, "best": best}
              for value, best in (("80.0", ""), ("83.8", "yes"), ("81.0", ""))]  # fmt: skip
     table = write(tmp_path / "measured.csv", parts)
-    named = {"sts": intervals(tmp_path, "sts", ("en", "2012", 1, 1, 1), data="official")}
+    named = intervals(tmp_path, "sts", ("en", "2012", 1, 1, 1))
     (found,) = ledger(tmp_path, published, named, tables={"filter_study": table})
     assert (found["measured"], found["verdict"]) == ("83.80", "reproduced")
 
 
 def test_speeds_have_no_verdict(tmp_path: Path) -> None:
     keys = {"device": "cpu", "cores": "1", "batch_size": "64", "preprocessing": "not counted"}
-    published = write(
-        tmp_path / "speed.csv", [{"system": "P-SP", **keys, "sentences_per_second": "12776", **ABOUT, **EN}]
-    )
+    published = printed_row(tmp_path, "speed", {"system": "P-SP", **keys, "sentences_per_second": "12776"})
     row = {
         "system": "P-SP en",
         "source": "measured",
@@ -134,7 +133,7 @@ def test_speeds_have_no_verdict(tmp_path: Path) -> None:
         "sentences": "9",
         "sentences_per_second": "13000",
     }
-    named = {"sts": intervals(tmp_path, "sts", ("en", "2012", 1, 1, 1), data="official")}
+    named = intervals(tmp_path, "sts", ("en", "2012", 1, 1, 1))
     tables = {"speed": write(tmp_path / "measured.csv", [row])}
     (found,) = ledger(tmp_path, published, named, tables=tables)
     assert (found["measured"], found["verdict"]) == ("13000.00", "not run")
@@ -142,10 +141,11 @@ def test_speeds_have_no_verdict(tmp_path: Path) -> None:
 
 
 def test_tables_with_columns_of_their_own_are_compared(tmp_path: Path) -> None:
-    named = intervals(tmp_path, "sts", ("word", "2012", 1, 1, 1), ("tri", "2012", 1, 1, 1), data="official")
-    published = write(
-        tmp_path / "dataset_differences.csv",
-        [{"system": "Word Avg.", "other": "Trigram Avg.", "difference": "2.75", **ABOUT}],
+    named = intervals(tmp_path, "sts", ("word", "2012", 1, 1, 1), ("tri", "2012", 1, 1, 1))
+    published = printed_row(
+        tmp_path,
+        "dataset_differences",
+        {"system": "Word Avg.", "other": "Trigram Avg.", "difference": "2.75", **ABOUT},
     )
     row = {"system": "P-SP word", "other": "P-SP tri", "source": "measured", "data": "official"}
     figures = {"difference": "2.60", "difference_low": "2.50", "difference_high": "2.90"}
@@ -153,7 +153,7 @@ def test_tables_with_columns_of_their_own_are_compared(tmp_path: Path) -> None:
     (found,) = ledger(
         tmp_path,
         published,
-        {"sts": named},
+        named,
         tables={"dataset_differences": table},
         published_as={"word": ["Word Avg."], "tri": ["Trigram Avg."]},
     )
@@ -161,7 +161,7 @@ def test_tables_with_columns_of_their_own_are_compared(tmp_path: Path) -> None:
 
 
 def test_differences_count_in_both_directions(tmp_path: Path) -> None:
-    named = intervals(tmp_path, "sts", ("word", "2012", 1, 1, 1), ("them", "2012", 1, 1, 1), data="official")
+    named = intervals(tmp_path, "sts", ("word", "2012", 1, 1, 1), ("them", "2012", 1, 1, 1))
     about = {**ABOUT, "config": "paper.yaml"}
     published = write(
         tmp_path / "dataset_differences.csv",
@@ -178,7 +178,7 @@ def test_differences_count_in_both_directions(tmp_path: Path) -> None:
     table = write(tmp_path / "differences.csv", [row])
 
     def found(**settings) -> list[tuple[str, ...]]:
-        rows = ledger(tmp_path, published, {"sts": named}, tables={"dataset_differences": table}, **settings)
+        rows = ledger(tmp_path, published, named, tables={"dataset_differences": table}, **settings)
         keys = ("column", "measured", "low", "high", "verdict")
         return [tuple(row[key] for key in keys) for row in rows]
 
@@ -188,7 +188,7 @@ def test_differences_count_in_both_directions(tmp_path: Path) -> None:
         ("difference", "9.00", "8.00", "9.50", "not run"),
     ]
     assert found()[0] == ("mean", "", "", "", "not run")
-    rows = ledger(tmp_path, published, {"sts": named}, tables={"dataset_differences": table})
+    rows = ledger(tmp_path, published, named, tables={"dataset_differences": table})
     assert rows[0]["why"] == "nothing in the configuration is published_as 'InferSent'"
 
 
@@ -238,9 +238,10 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
 
 def test_correlations_have_a_row_a_figure(tmp_path: Path) -> None:
     keys = {"languages": "All Lang.", "embeddings": "shared"}
-    published = write(
-        tmp_path / "language_choice_correlations.csv",
-        [{**keys, "n": "46", "sp_overlap": "71.5", "language_distance": "-22.8", **ABOUT}],
+    published = printed_row(
+        tmp_path,
+        "language_choice_correlations",
+        {**keys, "n": "46", "sp_overlap": "71.5", "language_distance": "-22.8", **ABOUT},
     )
     figures = {"sp_overlap": ("60.0", "40.0", "75.0"), "language_distance": ("-60.0", "-80.0", "-30.0")}
 
@@ -273,8 +274,8 @@ def test_correlations_have_a_row_a_figure(tmp_path: Path) -> None:
 
 def test_correlations_over_some_languages_belong_to_a_study_of_all(tmp_path: Path) -> None:
     subset = {"languages": "Lang. (SP Ovl. > 0.3)", "embeddings": "shared"}
-    published = write(
-        tmp_path / "language_choice_correlations.csv", [{**subset, "n": "46", "sp_overlap": "18.5", **ABOUT}]
+    published = printed_row(
+        tmp_path, "language_choice_correlations", {**subset, "n": "46", "sp_overlap": "18.5", **ABOUT}
     )
 
     def verdict(languages: int) -> str:
@@ -290,11 +291,10 @@ def test_correlations_over_some_languages_belong_to_a_study_of_all(tmp_path: Pat
 
 
 def test_statistics_that_were_measured_otherwise_are_not_compared(tmp_path: Path) -> None:
-    published = write(
-        tmp_path / "corpora.csv",
-        [{"corpus": "Czeng1.6", "language": "en", "length": "13.3", "idf": "7.4", "parse_entropy": "4.1",
-          **ABOUT, **EN}],
-    )  # fmt: skip
+    about = {"corpus": "Czeng1.6", "language": "en"}
+    published = printed_row(
+        tmp_path, "corpora", {**about, "length": "13.3", "idf": "7.4", "parse_entropy": "4.1"}
+    )
     cells = {"length": "13.3", "idf": "7.4", "parse_entropy": "no parser"}
     row = {"model": "en", "corpus": "paranmt", "language": "en", "pairs": "9", "used": "9", **cells}
     tables = {"corpora": write(tmp_path / "measured.csv", [row])}

@@ -17,10 +17,7 @@ def test_systems_are_models_before_and_after_training_and_other_peoples() -> Non
     encoder = {"sentence_transformers": "some/name", "languages": ["en"]}
     evaluations = results(systems={"theirs": encoder}).evaluations
     assert evaluations.systems[:3] == ["theirs", "en-untrained", "en"]
-    assert evaluations.place("theirs") == {
-        "sentence_transformers": "some/name",
-        "label": "theirs",
-    }
+    assert evaluations.place("theirs") == {"sentence_transformers": "some/name", "label": "theirs"}
     assert evaluations.files("theirs") == []
     assert evaluations.place("fr-untrained") == "results/untrained/fr"
     assert evaluations.files("fr")[0] == "results/models/fr/model.safetensors"
@@ -52,10 +49,7 @@ def test_files_and_arguments_of_an_evaluation() -> None:
     files = {task: evaluations.task_files(of(system="fr", task=task)) for task in ("stsb", "tatoeba", "bucc")}
     bucc = "results/testsets/bucc/fr-en"
     assert files == {
-        "stsb": {
-            "testsets": "results/testsets/sts.parquet",
-            "official": "config/published/sts_digests.json",
-        },
+        "stsb": {"testsets": "results/testsets/sts.parquet", "official": "config/published/sts_digests.json"},
         "tatoeba": {
             "testsets": ["results/testsets/tatoeba/fr.parquet"],
             "official": "config/published/tatoeba_digests.json",
@@ -235,10 +229,7 @@ def test_the_ledger_knows_the_files_of_the_configuration(tmp_path: Path) -> None
 def test_results_of_a_table_are_those_of_all_seeds() -> None:
     definitions = load("config")["definitions"]
     found = results(definitions={**definitions, "fr": {**definitions["fr"], "seeds": 2}})
-    assert found.systems("sts")["fr"] == [
-        "results/eval/fr/sts.json",
-        "results/eval/fr-seed-2/sts.json",
-    ]
+    assert found.systems("sts")["fr"] == ["results/eval/fr/sts.json", "results/eval/fr-seed-2/sts.json"]
     assert "fr-untrained" not in found.differing
     assert found.differing["fr"] == "results/eval/fr/sts.json"
     assert "results/eval/fr-seed-2/sts.json" in found.files("sts")

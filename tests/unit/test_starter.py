@@ -376,14 +376,7 @@ def test_models_are_evaluated_in_their_own_languages(
 
 @pytest.mark.parametrize(
     ("code", "short"),
-    [
-        ("tur", "tr"),
-        ("ger", "de"),
-        ("tr", "tr"),
-        ("ceb", "ceb"),
-        ("yue", "yue"),
-        ("xyz", "xyz"),
-    ],
+    [("tur", "tr"), ("ger", "de"), ("tr", "tr"), ("ceb", "ceb"), ("yue", "yue"), ("xyz", "xyz")],
 )
 def test_codes_of_three_letters(code: str, short: str) -> None:
     assert shortest_code(code) == short
