@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from ledgers import ABOUT, EN, intervals, ledger, printed_row, write
+from ledgers import ABOUT, intervals, ledger, printed_row, write
 
 from paraphrastic.base.tables import read_csv
 from paraphrastic.model.system import System
