@@ -5,7 +5,6 @@ from configurations import GERMAN, assert_fault, changed, configured
 
 from paraphrastic.model.architecture import Architecture
 
-
 # By the path that is set: the value, and the message, which goes on at the path if it begins with a point or
 # a colon.
 FAULTS: dict[str, list[tuple[object, str]]] = {

@@ -7,7 +7,6 @@ from configurations import CAPTIONS, GERMAN, THEIRS, assert_fault, changed, chec
 
 from paraphrastic.base.errors import InputError
 
-
 # By the path that is set: the value, and the message, which goes on at the path if it begins with a point or
 # a colon.
 FAULTS: dict[str, list[tuple[object, str]]] = {

@@ -14,7 +14,7 @@ class Section:
         name: name of the table in the pipeline, also used in the section's anchor on the page.
         title: heading of the section.
         caption: what the table shows, for its Markdown and LaTeX; empty if there is no table.
-        figures: pattern of the pictures in the folder of figures: `{name}.svg` if None, no pictures if empty.
+        figures: pattern of the pictures in the folder of figures; empty if there are none.
         table: whether there is a table.
         intervals: whether the table has a file of intervals.
     """
@@ -22,7 +22,7 @@ class Section:
     name: str
     title: str
     caption: str = ""
-    figures: str | None = None
+    figures: str = ""
     table: bool = True
     intervals: bool = False
 
@@ -47,7 +47,7 @@ CHAPTERS = (
         "others.",
         (
             *(
-                Section(name, layout.title, layout.caption, intervals=True)
+                Section(name, layout.title, layout.caption, figures=f"{name}.svg", intervals=True)
                 for name, layout in LAYOUTS.items()
             ),
             Section(
@@ -55,7 +55,6 @@ CHAPTERS = (
                 "How systems differ from data set to data set",
                 "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
                 "absolute difference, mean difference, and the difference on each dataset of captions",
-                figures="",
             ),
         ),
     ),
@@ -70,33 +69,30 @@ CHAPTERS = (
                 "The filter funnel",
                 "Pairs that were read, dropped by the first filter that rejects them, dropped as duplicates, "
                 "as contaminated or over the cap, and kept",
+                figures="funnel.svg",
             ),
             Section(
                 "filter_overlap",
                 "Pairs that two filters drop",
                 "Pairs that both filters reject; on the diagonal, all pairs that the filter rejects, "
                 "whatever the other filters do",
-                figures="",
             ),
             Section(
                 "dropped",
                 "What filters drop",
                 "Some pairs that each filter dropped, of the model that is looked at below",
-                figures="",
             ),
             Section(
                 "corpora",
                 "Statistics of the corpora",
                 "The corpora, and the pairs from them that models are trained on: length in tokens, IDF and "
                 "entropies in nats; means have their standard deviations",
-                figures="",
             ),
             Section(
                 "contamination",
                 "Contamination",
                 "Selected pairs with a sentence of a test set, exactly the same in normal form or nearly the "
                 "same; share in %",
-                figures="",
             ),
         ),
     ),
@@ -110,6 +106,7 @@ CHAPTERS = (
                 "The sweeps",
                 "Scores of every run of a model's sweep: the share × 100 of held-out sentences that find "
                 "their partner, Pearson's r × 100 on STS 2017 en-en, and what decides which run is chosen",
+                figures="sweep.svg",
             ),
             Section("training", "Training curves", figures="training/*/*.svg", table=False),
             Section(
@@ -117,14 +114,12 @@ CHAPTERS = (
                 "Negatives in larger mega-batches",
                 "The negative that training would choose for a sentence in a mega-batch of M mini-batches, "
                 "and the cosine of the two",
-                figures="",
             ),
             Section(
                 "studies",
                 "Studies of single settings",
                 "Models that differ only in the setting: the score × 100 on their development data, and "
                 "Pearson's r × 100 on average on STS 2012–2016 with its 95 % interval",
-                figures="",
             ),
             Section(
                 "filter_study",
@@ -132,6 +127,7 @@ CHAPTERS = (
                 "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, "
                 "ranked from the lowest values to the highest: on STS 2017 en-en, which decides on the best "
                 "part, and on average on STS 2012–2016 with its 95 % interval",
+                figures="filter_study.svg",
             ),
         ),
     ),
@@ -144,7 +140,6 @@ CHAPTERS = (
                 "neighbours",
                 "Nearest sentences, before and after training",
                 "The training sentences that are nearest to some sentences, with their cosines",
-                figures="",
             ),
             Section(
                 "pieces",
@@ -152,7 +147,6 @@ CHAPTERS = (
                 "The pieces with the longest and the shortest embeddings, among those that occur several "
                 "times: the longer, the more a piece counts in the average; … stands before pieces inside "
                 "a word",
-                figures="",
             ),
             Section("map", "A map of training sentences, by their source", figures="map.svg", table=False),
         ),
@@ -169,6 +163,7 @@ CHAPTERS = (
                 "from English (URIEL), and Pearson's r × 100 on average on STS 2012–2016 with its 95 % "
                 "interval, both when pieces with the same spelling share an embedding and when the pieces of "
                 "the other language have a prefix",
+                figures="language_choice.svg",
             ),
             Section(
                 "language_choice_correlations",
@@ -176,7 +171,6 @@ CHAPTERS = (
                 "Spearman's ρ × 100, over languages, between the average on STS 2012–2016 and the overlap or "
                 "a distance, with its 95 % interval and the probability of a ρ at least as far from 0 if the "
                 "two were unrelated",
-                figures="",
             ),
         ),
     ),
@@ -190,6 +184,7 @@ CHAPTERS = (
                 "Sentences embedded per second",
                 "Sentences embedded per second in batches of sentences of about the same length: published, "
                 "and measured in one run on one machine",
+                figures="speed.svg",
             ),
         ),
     ),

@@ -149,11 +149,9 @@ class _Page:
         paths = sorted((self.folder / "tables").glob("*.csv"))
         names = [path.stem for path in paths if path.stem not in known and self.is_there(path.stem)]
         if names:
-            figures = self.folder / "figures"
-            sections = [
-                Section(name, words(name), figures=None if (figures / f"{name}.svg").exists() else "")
-                for name in names
-            ]
+            drawn = {path.name for path in (self.folder / "figures").glob("*.svg")}
+            pictures = {name: f"{name}.svg" for name in names if f"{name}.svg" in drawn}
+            sections = [Section(name, words(name), figures=pictures.get(name, "")) for name in names]
             yield Chapter("more", "More", "Other tables of this run.", sections)
 
     def sections(self, chapter: Chapter, ledger: Ledger | None) -> Iterator[_Shown]:
@@ -181,8 +179,7 @@ class _Page:
         return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
 
     def _pictures(self, section: Section) -> Iterator[tuple[str, Picture]]:
-        figures = self.folder / "figures"
-        pattern = f"{section.name}.svg" if section.figures is None else section.figures
+        figures, pattern = self.folder / "figures", section.figures
         if not pattern:
             return
         # A picture is named by its path in the folder.
