@@ -44,36 +44,33 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        ({}, "systems.x: needs one of path, sentence_transformers, model2vec, vectors; it has none"),
-        ({"path": ".", "model2vec": "a/b"}, "systems.x: needs one of .*; it has path and model2vec"),
-        ({"path": "nowhere"}, "systems.x.path: 'nowhere' is not a folder"),
-        ({"sentence_transformers": "./no"}, "systems.x.sentence_transformers: './no' is not a folder"),
-        ({"model2vec": "a/b/c"}, "systems.x.model2vec: 'a/b/c' is not a folder"),
+        ({}, ": needs one of path, sentence_transformers, model2vec, vectors; it has none"),
+        ({"path": ".", "model2vec": "a/b"}, ": needs one of .*; it has path and model2vec"),
+        ({"path": "nowhere"}, ".path: 'nowhere' is not a folder"),
+        ({"sentence_transformers": "./no"}, ".sentence_transformers: './no' is not a folder"),
+        ({"model2vec": "a/b/c"}, ".model2vec: 'a/b/c' is not a folder"),
         (
             {"path": "a{b}"},
-            r"systems.x.path: 'a\{b\}' contains a brace, which Snakemake reads as a wildcard: rename the f",
+            r".path: 'a\{b\}' contains a brace, which Snakemake reads as a wildcard: rename the f",
         ),
         (
             {"vectors": {"sentences": "no.txt", "vectors": "pyproject.toml"}},
-            "systems.x.vectors.sentences: 'no.txt' is not a file",
+            ".vectors.sentences: 'no.txt' is not a file",
         ),
-        ({"vectors": {"sentences": "no.txt"}}, "systems.x.vectors.vectors: is missing"),
-        ({"model2vc": "a/b"}, "systems.x.model2vc: unknown key; did you mean 'model2vec'?"),
-        ({"path": ".", "languages": []}, "systems.x.languages: is empty"),
-        ({"path": ".", "languages": ["english"]}, "systems.x.languages.0: 'english' is not a language code"),
+        ({"vectors": {"sentences": "no.txt"}}, ".vectors.vectors: is missing"),
+        ({"model2vc": "a/b"}, ".model2vc: unknown key; did you mean 'model2vec'?"),
+        ({"path": ".", "languages": []}, ".languages: is empty"),
+        ({"path": ".", "languages": ["english"]}, ".languages.0: 'english' is not a language code"),
         (
             {"path": ".", "published_as": ["LASSER"]},
-            "systems.x.published_as: 'LASSER' is not a published system; did you mean 'LASER'",
+            ".published_as: 'LASSER' is not a published system; did you mean 'LASER'",
         ),
-        ({"path": ".", "label": " a"}, "systems.x.label: ' a' is not a label, which neither begins"),
-        (
-            {"path": ".", "label": "P-SP de"},
-            "systems.x.label: 'P-SP de' is the label of definitions.de: give it",
-        ),
+        ({"path": ".", "label": " a"}, ".label: ' a' is not a label, which neither begins"),
+        ({"path": ".", "label": "P-SP de"}, ".label: 'P-SP de' is the label of definitions.de: give it"),
     ],
 )
 def test_faults_of_an_entry(system: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=f"config: {message}") as caught:
+    with pytest.raises(InputError, match=f"config: systems.x{message}") as caught:
         checked(with_systems(x=system))
     assert "\n" not in str(caught.value)
 

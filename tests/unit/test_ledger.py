@@ -114,18 +114,11 @@ def test_a_model_of_a_study_without_its_file_says_which_file(tmp_path: Path) -> 
 def test_figures_of_samples_are_shown_but_not_judged(tmp_path: Path) -> None:
     published = printed_row(tmp_path, "sts", {"system": "P-SP", "2012": "68.7"})
     cell = ("en", "2012", 68.0, 67.0, 69.0)
+    of_sample = "the measured figure comes from a sample, so it says nothing about the published one"
     for data, sample, why in (
         ("sample", False, "the published figures come from other test data than those of en"),
-        (
-            "official",
-            True,
-            "the measured figure comes from a sample, so it says nothing about the published one",
-        ),
-        (
-            "sample",
-            True,
-            "the measured figure comes from a sample, so it says nothing about the published one",
-        ),
+        ("official", True, of_sample),
+        ("sample", True, of_sample),
     ):
         measured = intervals(tmp_path, "sts", cell, data=data)
         (row,) = ledger(tmp_path, published, measured, sample=sample)

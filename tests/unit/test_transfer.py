@@ -225,21 +225,16 @@ def broken(sentences: Sequence[str], _: str | None) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("task", "message"),
+    ("task", "at"),
     [
-        ("MR", "MR: Bad: MR: part 'all': all vectors are the same, so nothing can be learned from them"),
-        (
-            "SICK-R",
-            "SICK: Bad: SICK-R: part 'train': all vectors are the same, so nothing can be learned from them",
-        ),
-        (
-            "TREC",
-            "TREC: Bad: TREC: part 'train': all vectors are the same, so nothing can be learned from them",
-        ),
+        ("MR", "MR: Bad: MR: part 'all'"),
+        ("SICK-R", "SICK: Bad: SICK-R: part 'train'"),
+        ("TREC", "TREC: Bad: TREC: part 'train'"),
     ],
 )
-def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(f"{senteval}: {message}")):
+def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, at: str) -> None:
+    message = f"{senteval}: {at}: all vectors are the same, so nothing can be learned from them"
+    with pytest.raises(InputError, match=re.escape(message)):
         evaluated(tmp_path, senteval, "senteval", System("Bad", DIM, "x", constant), tasks=[task])
     assert not (tmp_path / "result.json").exists()
 

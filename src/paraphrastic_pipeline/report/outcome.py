@@ -121,8 +121,8 @@ def _examples(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, 
     examples = []
     for row in (*right, *wrong):
         earlier = at.get((row["sentence"], row["partner"]), {})
-        own = (row[key] for key in ("sentence", "partner", "found", "right"))
-        examples.append(Example(*own, earlier.get("found"), earlier.get("right")))
+        own = {key: row[key] for key in ("sentence", "partner", "found", "right")}
+        examples.append(Example(**own, found_before=earlier.get("found"), right_before=earlier.get("right")))
     return examples
 
 
