@@ -10,7 +10,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.study_tables import FILTER_STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic_pipeline.report.figures.studies import plot_filter_study
-from paraphrastic_pipeline.report.render import render_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/filter_study.csv"
@@ -73,13 +72,6 @@ def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:
     }
     assert len(found) == 9
     assert found[3]["system"] == "P-SP en (2013 without SMT)"
-
-
-def test_the_table_renders(tmp_path: Path) -> None:
-    table = study(tmp_path)
-    render_table(table, tmp_path / "t.md", tmp_path / "t.tex", caption="Study")
-    assert "trigram_overlap" in (tmp_path / "t.md").read_text()
-    assert r"trigram\_overlap" in (tmp_path / "t.tex").read_text()
 
 
 def test_the_picture(tmp_path: Path) -> None:
