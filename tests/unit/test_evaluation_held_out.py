@@ -10,7 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.model.system import System
-from paraphrastic_pipeline.evaluation.held_out import evaluate_held_out, held_out_score, read_held_out
+from paraphrastic_pipeline.evaluation.held_out import (
+    evaluate_held_out,
+    evaluate_retrieval,
+    held_out_score,
+    read_held_out,
+)
 from paraphrastic_pipeline.evaluation.results import Evaluation
 
 DIM = 4
@@ -110,3 +115,55 @@ def test_no_pair_is_no_figure(tmp_path: Path, files: tuple[Path, Path]) -> None:
     pq.write_table(table.slice(0, 0), files[0])
     found = result(tmp_path, files)
     assert (found["measurements"], found["examples"]) == ({}, [])
+
+
+def test_definitions_are_compared_by_the_nearest_and_the_ten_nearest(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    few = write_pairs(tmp_path / "few.parquet", ("en", "en"), range(12))
+    system = System("a system", DIM, "digest", vectors)
+    evaluation = Evaluation(system, tmp_path / "result.json", None, "measured", 20)
+    evaluate_retrieval(
+        evaluation,
+        [files[0], few],
+        [files[1], write_pairs(tmp_path / "few_others.parquet", ("en", "en"), range(3))],
+        definitions=["german", "english"],
+        languages=[[("de", "en")], [("en", "en")]],
+    )
+    content = json.loads((tmp_path / "result.json").read_text())
+    assert content["pairs"] == {
+        "german": {"n": 80, "others": 300, "official": False},
+        "english": {"n": 12, "others": 3, "official": False},
+    }
+    for name, numbers, more in (
+        ("german", range(100, 180), range(1000, 1300)),
+        ("english", range(12), range(3)),
+    ):
+        for direction, (query, candidate) in {"forward": ("a", "bb"), "backward": ("bb", "a")}.items():
+            hidden = [f"{candidate} {number}" for number in dict.fromkeys([*numbers, *more])]
+            queries, candidates = (
+                rows / np.linalg.norm(rows, axis=1, keepdims=True)
+                for rows in (vectors([f"{query} {number}" for number in numbers]), vectors(hidden))
+            )
+            order = np.argsort(-(queries @ candidates.T), axis=1)
+            for most in (1, 10):
+                right = (order[:, :most] == np.arange(len(numbers))[:, None]).any(axis=1)
+                measured = content["measurements"][f"{direction} {most} {name}"]
+                assert measured["value"] == pytest.approx(right.mean())
+                assert measured["n"] == len(numbers)
+
+
+def test_a_definition_of_several_pairs_of_languages_has_a_row_for_each(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    tables = [pq.read_table(files[0]), pq.read_table(write_pairs(tmp_path / "fr", ("fr", "en"), range(9)))]
+    pq.write_table(pa.concat_tables(tables), files[0])
+    evaluation = Evaluation(
+        System("a system", DIM, "digest", vectors), tmp_path / "result.json", None, "measured", 20
+    )
+    evaluate_retrieval(evaluation, [files[0]], [files[1]], definitions=["both"], languages=[[("de", "en")]])
+    content = json.loads((tmp_path / "result.json").read_text())
+    assert {name: pair["others"] for name, pair in content["pairs"].items()} == {
+        "both de-en": 300,
+        "both fr-en": 0,
+    }

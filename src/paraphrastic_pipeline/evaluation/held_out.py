@@ -10,13 +10,12 @@ import pyarrow as pa
 
 from paraphrastic.base.files import Json
 from paraphrastic.model.system import System
-from paraphrastic.quality.retrieval import PairVectors, Retrieval
+from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval
 from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table
 from paraphrastic_pipeline.evaluation.measurement import Measurement, share
 from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.testset_names import OTHERS
 
-# Sentences of the training data among which partners are hidden, for each pair of languages.
-OTHERS = 10_000
 # Sentences with what they find, for the page, which chooses among them.
 _EXAMPLES = 60
 
@@ -137,6 +136,48 @@ def evaluate_held_out(
     }
     data = "sample" if evaluation.sample else "own"
     evaluation.write("held_out", measurements, about, data=data, pairs=about, examples=examples)
+
+
+def evaluate_retrieval(
+    evaluation: Evaluation,
+    testsets: Sequence[Path],
+    pairs: Sequence[Path],
+    *,
+    definitions: Sequence[str],
+    languages: Sequence[Sequence[Sequence[str]]],
+) -> None:
+    """Measure how often partners are among the nearest sentences, for the held-out pairs of definitions.
+
+    For each definition, and each pair of languages if it has several, there are the measurements `forward 1`,
+    `forward 10`, `backward 1` and `backward 10`: the share of sentences with a partner among so many nearest
+    sentences, where partners are hidden among up to 10,000 sentences of the same corpora.
+
+    Args:
+        evaluation: the system and its settings.
+        testsets: for each definition, a Parquet file of `corpus.held_out.hold_out_pairs`.
+        pairs: for each definition, its merged training data.
+        definitions: their names.
+        languages: for each definition, languages of source and target of each corpus that `pairs` counts.
+
+    Raises:
+        InputError: a file is damaged, or a vector is not finite.
+    """
+    measurements: dict[str, Measurement] = {}
+    about: dict[str, Json] = {}
+    samples = evaluation.bootstrap_samples
+    for definition, held_out, others, codes in zip(definitions, testsets, pairs, languages, strict=True):
+        read = read_held_out(held_out, others, codes)
+        for each in read:
+            name = definition if len(read) == 1 else f"{definition} {each.name}"
+            about[name] = {"n": len(each.sides[0]), "others": len(each.others[0]), "official": False}
+            found = _vectors(evaluation.system, each).retrieve(among_others=True, threads=evaluation.threads)
+            for direction, retrieval in zip(("forward", "backward"), found, strict=True):
+                for most, hits in ((1, retrieval.hits), (NEAREST, retrieval.hits_among_nearest)):
+                    measurements[f"{direction} {most} {name}"] = share(
+                        hits, name=f"retrieval {name}", digest=each.digest, samples=samples
+                    )
+    data = "sample" if evaluation.sample else "own"
+    evaluation.write("retrieval", measurements, about, data=data, pairs=about)
 
 
 def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:

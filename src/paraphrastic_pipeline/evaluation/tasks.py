@@ -113,10 +113,12 @@ class Task:
         languages: languages that a system must know.
         related: whether a system named in `evaluation.only` may know a related language instead.
         parts: the kind of parts that a task in several languages has. A system is evaluated on those in its
-            languages. They are the `tracks` of STS 2017, or the `languages` or `pairs` of the data set in
-            section `evaluation.TASK`; the key of the same name in that section can choose some of them.
-        of_models: whether only our models are evaluated, each on its own data, which `{model}` in `testsets`
-            stands for.
+            languages. They are the `tracks` of STS 2017, the `languages` or `pairs` of the data set in
+            section `evaluation.TASK`, where the key of the same name can choose some of them, or the
+            `definitions` that the configuration names.
+        others: path of pairs among whose sentences those of the test sets are hidden. Such a task is about
+            the held-out pairs of a definition, which `{part}` stands for.
+        of_models: whether only our models are evaluated, each on its own held-out pairs.
     """
 
     tables: Mapping[str, Layout]
@@ -128,7 +130,8 @@ class Task:
     gold: str = ""
     languages: tuple[str, ...] = ("en",)
     related: bool = False
-    parts: Literal["", "tracks", "languages", "pairs"] = ""
+    parts: Literal["", "tracks", "languages", "pairs", "definitions"] = ""
+    others: str = ""
     of_models: bool = False
 
 
@@ -171,6 +174,8 @@ _POLISH = {
     "8TAGS": "accuracy 8TAGS",
 }
 
+_HELD_OUT, _OTHERS = "results/held_out/{part}.parquet", "results/corpora/{part}/pairs.parquet"
+
 # The order of the tables on the page.
 TASKS = {
     "held_out": Task(
@@ -192,9 +197,32 @@ TASKS = {
         function="evaluation.held_out:evaluate_held_out",
         memory_mb=500,
         seconds=4,
-        testsets="results/held_out/{model}.parquet",
+        testsets=_HELD_OUT,
+        others=_OTHERS,
         languages=(),
         of_models=True,
+    ),
+    "retrieval": Task(
+        tables={
+            "retrieval": Layout(
+                "Retrieval",
+                "Share × 100 of held-out sentences whose partner is the nearest sentence on the other side, "
+                "or among the ten nearest, from the first side to the second (forward) and back, where "
+                "partners are hidden among up to 10,000 sentences of the same corpora",
+                {
+                    f"{direction} {most}": f"{direction} {most}"
+                    for direction in ("forward", "backward")
+                    for most in (1, 10)
+                },
+                ("pair", "n"),
+            )
+        },
+        function="evaluation.held_out:evaluate_retrieval",
+        memory_mb=600,
+        seconds=6,
+        testsets=_HELD_OUT,
+        others=_OTHERS,
+        parts="definitions",
     ),
     "sts": Task(
         tables=_correlations(

@@ -14,6 +14,8 @@ YEARS = tuple(DATASETS)
 STS_DATASETS = sum(map(len, DATASETS.values()))
 # The sentences of 2013's SMT need a licence, and most archives come without them.
 LICENSED = ("2013", "SMT")
+# Sentences of the training data among which held-out sentences are hidden, for each pair of languages.
+OTHERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)

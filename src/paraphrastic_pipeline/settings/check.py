@@ -182,9 +182,13 @@ def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[
     """Leave out corpora that do not clearly allow commercial use, and yield definitions without any other.
 
     The user's own files stay, as the user knows what they allow. The registry says nothing of OPUS's others.
+    A definition by whose pairs systems are compared stays as it is if it is no model.
     """
+    only_compared = {*(config["evaluation"]["retrieval"] or ())} - {*config["models"]}
     for section in ("definitions", "mined"):
         for name, definition in config[section].items():
+            if section == "definitions" and name in only_compared:
+                continue
             corpora, files = definition["corpora"], definition["files"]
             stated = {corpus: registry[corpus].licence if corpus in registry else "" for corpus in corpora}
             allowed = [

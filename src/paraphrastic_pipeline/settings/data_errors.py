@@ -7,6 +7,7 @@ from paraphrastic.base.errors import did_you_mean
 from paraphrastic_pipeline.registry.datasets import Dataset
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.definitions import undefined
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.settings.sections.evaluation import Bucc, Tatoeba
 
@@ -73,6 +74,13 @@ def testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
             yield f"{key}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
     if bucc := registry.get(contamination.testsets.bucc or ""):
         yield from _bucc_file_errors("contamination.testsets.bucc", bucc)
+    for name in evaluation.retrieval or ():
+        definition = config.definitions.get(name)
+        if definition is None:
+            yield f"evaluation.retrieval: {undefined(name, config.definitions)}"
+        elif definition.dataset or not definition.held_out:
+            lacks = "has training data without text" if definition.dataset else "holds out no pairs"
+            yield f"evaluation.retrieval: {name!r} {lacks}, so nothing can be compared by it"
     if contamination.drop == "near" and contamination.near_duplicates is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
 

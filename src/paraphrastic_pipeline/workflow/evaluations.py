@@ -41,7 +41,7 @@ class Evaluations:
             dict.fromkeys(
                 task.testsets.format(part=part)
                 for name, task in TASKS.items()
-                if not task.of_models
+                if not task.others
                 for system in self.systems_of(name)
                 for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
             )
@@ -126,24 +126,29 @@ class Evaluations:
         task = TASKS[wildcards.task]
         settings: Json = dict(task.settings)
         if task.of_models:
-            model = self.model_of(wildcards.system)
-            settings["languages"] = [pair for _, pair in self.models.corpus_pairs[model]]
+            settings["languages"] = self._languages_of_corpora(self.model_of(wildcards.system))
         if task.parts:
-            settings[task.parts] = self.evaluated(wildcards.task, wildcards.system)
+            parts = settings[task.parts] = self.evaluated(wildcards.task, wildcards.system)
+            if task.parts == "definitions":
+                settings["languages"] = list(map(self._languages_of_corpora, parts))
         return settings
+
+    def _languages_of_corpora(self, model: str) -> list[tuple[str, str]]:
+        return [pair for _, pair in self.models.corpus_pairs[model]]
 
     def task_files(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """Return the test sets of a task, one per part if parts have their own, and the official digests.
 
-        A model's own data have no official digests, but the training data, among which they are hidden.
+        Held-out pairs have no official digests, but the training data, among which they are hidden.
         """
         task = TASKS[wildcards.task]
-        if task.of_models:
-            data = self.models.data_models[self.model_of(wildcards.system)]
-            return {
-                "testsets": task.testsets.format(model=data),
-                "pairs": f"results/corpora/{data}/pairs.parquet",
-            }
+        if task.others:
+            of_model = [self.model_of(wildcards.system)]
+            parts = of_model if task.of_models else self.evaluated(wildcards.task, wildcards.system)
+            data = [self.models.data_models[part] for part in parts]
+            named = {"testsets": task.testsets, "pairs": task.others}
+            of_parts = {name: [path.format(part=part) for part in data] for name, path in named.items()}
+            return {name: paths[0] if task.of_models else paths for name, paths in of_parts.items()}
         files: dict[str, str | list[str]] = {"testsets": task.testsets}
         if task.gold:
             files["gold"] = task.gold
@@ -176,8 +181,25 @@ class Evaluations:
         return wanted and (named or self.knows(system, *of_task.languages))
 
     def parts(self, task: str, system: str) -> list[str]:
-        """Return the tracks, languages or pairs of a task that a system is evaluated on."""
-        return [name for name, codes in self._languages_of_parts(task).items() if self.knows(system, *codes)]
+        """Return the tracks, languages, pairs or definitions of a task that a system is evaluated on."""
+        return [
+            name
+            for name, codes in self._languages_of_parts(task).items()
+            if self.knows(system, *codes)
+            and (TASKS[task].parts != "definitions" or self._is_fair(name, system))
+        ]
+
+    def _is_fair(self, definition: str, system: str) -> bool:
+        """Return whether a system can be judged by the pairs that a definition holds out.
+
+        A model of the configuration has not been trained on them if it has the same data, without these
+        pairs, or other corpora. Saved vectors are of test sets alone.
+        """
+        if system in self.config.systems:
+            return not self.config.systems[system].vectors
+        models, own = self.models, self.model_of(system)
+        corpora = [set(self.config.definitions[name].corpora) for name in (own, definition)]
+        return models.data_models[own] == models.data_models[definition] or corpora[0].isdisjoint(corpora[1])
 
     def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
         """Return a task's chosen parts, or else those in the data set whose languages the models know."""
@@ -186,6 +208,8 @@ class Evaluations:
             return {name: TRACKS[name].languages for name in self.config.evaluation.tracks}
         if settings is None:
             return {}
+        if kind == "definitions":
+            return {name: tuple(self.config.definitions[name].languages) for name in settings}
         chosen, pairs = getattr(settings, kind), self.corpora.datasets[settings.testsets].pairs
         definitions = [self.config.definitions[model] for model in self.config.models]
         known = dict.fromkeys(code for definition in definitions for code in definition.languages)
@@ -202,6 +226,8 @@ class Evaluations:
     def evaluated(self, task: str, system: str) -> list[str]:
         """Return the parts of a task that a system is evaluated on; having none is an `InputError`."""
         parts = self.parts(task, system)
+        if not parts and TASKS[task].parts == "definitions":
+            raise InputError(f"{system}: cannot be judged by any of the definitions of evaluation.retrieval")
         if not parts and TASKS[task].parts != "tracks":
             raise InputError(f"{system}: knows none of the evaluated languages of {self.testsets(task)}")
         return parts

@@ -89,6 +89,11 @@ class Evaluation:
     senteval: str | None = None
     """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
     polish: Polish | None = None
+    retrieval: Annotated[list[str], Length(1, distinct=True)] | None = None
+    """Definitions by whose held-out pairs all systems that know their languages are compared; null for none.
+    A model takes part if it has a definition's data, or no corpus in common with it. A definition that is not
+    among `models` keeps its corpora with `licences: commercial`, since it is only compared by.
+    """
 
 
 @section

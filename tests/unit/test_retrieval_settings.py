@@ -1,0 +1,116 @@
+"""Test by which definitions a system is compared: it has not been trained on what they hold out."""
+
+from typing import Any
+
+import pytest
+from catalogue import of
+from configurations import ROOT, assert_fault, load
+
+from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.workflow.corpora import Corpora
+from paraphrastic_pipeline.workflow.evaluations import Evaluations
+from paraphrastic_pipeline.workflow.models import Models
+from paraphrastic_pipeline.workflow.resources import Needs
+
+DEFINITIONS: dict[str, Any] = {
+    "fr": {"languages": ["en", "fr"], "corpora": ["sample_aligned"]},
+    "english": {"languages": ["en"], "corpora": ["sample_paranmt"]},
+    "both": {"languages": ["en", "fr"], "corpora": ["sample_paranmt", "sample_aligned"]},
+    # The same data as those of `fr`, in a model of its own.
+    "wide": {"languages": ["en", "fr"], "corpora": ["sample_aligned"], "training": {"dimension": 64}},
+}
+SYSTEMS = {
+    "other": {"sentence_transformers": "owner/name"},
+    "english-only": {"sentence_transformers": "owner/name", "languages": ["en"]},
+    "saved": {"vectors": {"sentences": str(ROOT / "README.md"), "vectors": str(ROOT / "README.md")}},
+}
+
+
+def config(**changes: Any) -> dict[str, Any]:
+    evaluation = {"sts": "sample_sts", "retrieval": ["fr", "english", "both"], "untrained": False}
+    return {
+        **load("config"),
+        "registry": str(ROOT / "config/datasets.tsv"),
+        "models": ["fr", "wide"],
+        "definitions": DEFINITIONS,
+        "systems": SYSTEMS,
+        "evaluation": {**evaluation, **changes},
+        "selection": {"paraphrase": {"paraphrase_score": None}},
+        **{"studies": {}, "language_choice": {"models": []}, "inspection": {}, "filter_study": {}},
+    }
+
+
+@pytest.fixture(scope="module")
+def evaluations() -> Evaluations:
+    checked, datasets = check_config(config())
+    return Evaluations(Models(Corpora(checked, datasets, lambda path: path)))
+
+
+@pytest.mark.parametrize(
+    ("system", "definitions"),
+    [
+        ("fr", ["fr", "english"]),
+        ("wide", ["fr", "english"]),
+        ("other", ["fr", "english", "both"]),
+        ("english-only", ["english"]),
+        ("saved", []),
+    ],
+)
+def test_systems_are_compared_by_what_they_have_not_learned(
+    evaluations: Evaluations, system: str, definitions: list[str]
+) -> None:
+    assert evaluations.parts("retrieval", system) == definitions
+    assert (system in evaluations.systems_of("retrieval")) == bool(definitions)
+
+
+def test_the_files_of_a_comparison(evaluations: Evaluations) -> None:
+    job = of(task="retrieval", system="wide")
+    assert evaluations.task_files(job) == {
+        "testsets": ["results/held_out/fr.parquet", "results/held_out/english.parquet"],
+        "pairs": ["results/corpora/fr/pairs.parquet", "results/corpora/english/pairs.parquet"],
+    }
+    assert evaluations.arguments(job) == {
+        "definitions": ["fr", "english"],
+        "languages": [[("en", "fr")], [("en", "en")]],
+    }
+    assert not any("held_out" in path for path in evaluations.prepared_testsets)
+
+
+def test_a_transformer_gets_the_time_that_it_takes(evaluations: Evaluations) -> None:
+    needs = Needs(evaluations)
+    input = of(testsets=["results/held_out/fr.parquet"])
+    seconds = {
+        system: needs.of("evaluate_retrieval", of(system=system), input, lambda _: 0.1).seconds
+        for system in ("fr", "other", "english-only")
+    }
+    assert seconds["fr"] < 20
+    assert seconds["other"] > 2.5 * seconds["english-only"] > 200
+
+
+@pytest.mark.parametrize(
+    ("definitions", "message"),
+    [
+        (["german"], "'german' is not described under definitions; there are fr, english, both, wide, none"),
+        (["none"], "'none' holds out no pairs, so nothing can be compared by it"),
+        (["fr", "fr"], "'fr' is named twice"),
+        ([], "is empty"),
+    ],
+)
+def test_faults_are_told(definitions: list[str], message: str) -> None:
+    faulty = config(retrieval=definitions)
+    faulty["definitions"] = {**DEFINITIONS, "none": {**DEFINITIONS["fr"], "held_out": None}}
+    assert_fault(faulty, "evaluation.retrieval", f": {message}")
+
+
+def test_definitions_that_are_no_models_keep_their_corpora() -> None:
+    def corpora(retrieval: list[str]) -> list[str]:
+        quora = {"languages": ["en"], "corpora": ["quora", "coco_captions"]}
+        changed = {**config(retrieval=retrieval), "licences": "commercial", "models": ["english"]}
+        changed["definitions"] = {
+            "english": {"languages": ["en"], "corpora": ["coco_captions"]},
+            "quora": quora,
+        }
+        return check_config(changed)[0].definitions["quora"].corpora
+
+    assert corpora(["quora"]) == ["quora", "coco_captions"]
+    assert corpora(["english"]) == ["coco_captions"]
