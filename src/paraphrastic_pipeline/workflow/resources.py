@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.evaluation.testset_names import OTHERS
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import Speed
@@ -159,19 +158,16 @@ class Needs:
     def _evaluating(self, step: str, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
         system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
         entry, need = self.evaluations.entry(system), NEEDS[step] + self._loading(system)
-        dimension, task = _DIMENSION, step.removeprefix("evaluate_")
-        sentences = megabytes(input.testsets) * SENTENCES
-        if task in TASKS and TASKS[task].others:
-            sentences += (
-                2 * OTHERS * (1 if TASKS[task].of_models else len(self.evaluations.parts(task, system)))
-            )
+        dimension, others = _DIMENSION, 0
+        if step == "evaluate_retrieval":
+            others = 2 * OTHERS * len(self.evaluations.parts("retrieval", system))
         if isinstance(entry, Definition):
             architecture = entry.architecture
             dimension = vector_dimension(architecture, entry.training.dimension)
             if architecture.recurrent or architecture.transformer:
-                need += Need(0, embedding_seconds(entry, sentences))
+                need += Need(0, embedding_seconds(entry, megabytes(input.testsets) * SENTENCES + others))
         elif entry.sentence_transformers:
-            need += Need(0, teaching_seconds(self.weights_mb(system), sentences))
+            need += Need(0, teaching_seconds(self.weights_mb(system), others))
         return need + bucc_need(dimension, megabytes(input.testsets)) if step == "evaluate_bucc" else need
 
     def _measuring(self) -> Need:
