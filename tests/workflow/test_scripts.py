@@ -50,7 +50,7 @@ mined:
 language_id: sample_languages
 selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
-evaluation: {sts: sample_sts, probes: probes}
+evaluation: {sts: sample_sts, probes: probes, retrieval: [pupil]}
 negatives: {model: paraphrases}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.

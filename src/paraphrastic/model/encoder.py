@@ -42,7 +42,10 @@ Vectors = npt.NDArray[Any]
 
 
 class SentenceEncoder(Value):
-    """Turns raw sentences into vectors, and pairs of them into cosines; `config.json` has its `config`."""
+    """Turns raw sentences into vectors, and pairs of them into cosines.
+
+    Its `config` is the content of `config.json`.
+    """
 
     kind: str
     """The kind of the encoder, as `config.json` names it."""
