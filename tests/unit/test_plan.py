@@ -201,6 +201,9 @@ def test_rows_add_up(tmp_path: Path) -> None:
     text = "\n".join(lines_of(plan))
     assert "on 2 cores" in text
     assert "90% of the pairs in each corpus are assumed to be kept" in text
+    assert "MB of weights" not in text
+    guessed = make_plan(replace(run, guessed={"owner/name"}), cores=2, by="rule", pairs={"web": 10}, kept={})
+    assert "500 MB of weights, as they are not downloaded yet: owner/name;" in lines_of(guessed)[-1]
     write_plan(plan, tmp_path / "plan.csv")
     rows = read_csv(tmp_path / "plan.csv")
     assert [row["name"] for row in rows] == ["de", "snakemake", "total"]

@@ -1,5 +1,6 @@
 """Test by which definitions a system is compared: it has not been trained on what they hold out."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +89,22 @@ def test_a_transformer_gets_the_time_that_it_takes(evaluations: Evaluations) -> 
     }
     assert seconds["fr"] < 20
     assert seconds["other"] > 2.5 * seconds["english-only"] > 200
+
+
+def test_the_size_of_a_transformer_is_that_of_its_file_in_the_cache(
+    evaluations: Evaluations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    needs = Needs(evaluations)
+    assert needs.is_guessed("other")
+    assert not any(map(needs.is_guessed, ("saved", "fr")))
+    folder = tmp_path / "models--owner--name"
+    for file, content in {"refs/main": b"1234", "snapshots/1234/model.safetensors": bytes(2_000_000)}.items():
+        (folder / file).parent.mkdir(parents=True)
+        (folder / file).write_bytes(content)
+    assert needs.weights_mb("other") == 2
+    assert not needs.is_guessed("other")
 
 
 @pytest.mark.parametrize(

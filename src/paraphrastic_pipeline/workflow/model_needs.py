@@ -7,9 +7,12 @@ weights. The rate of a GPU is that of a V100, on which seven million pairs take 
 """
 
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
+from paraphrastic.base.hub_names import hub_name
 from paraphrastic.model.architecture import Architecture, Part
+from paraphrastic.model.files import WEIGHTS
 from paraphrastic_pipeline.corpus.translation_limits import MOST_SCORES
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import Translator
@@ -32,7 +35,7 @@ _SHUFFLED, _JOINED, _COUNTS = 280e-6, 0.75, 800
 _TOKENS, _KEPT_OF_LSTM, _KEPT_OF_TRANSFORMER = 20, 6, 25
 # MB of the weights of a base model and of OPUS-MT, which stand for models that have only a name, and the
 # dimension of a base model.
-_TRANSFORMER_MB, _TRANSLATOR_MB, _WIDTH = 500, 300, 768
+TRANSFORMER_MB, _TRANSLATOR_MB, _WIDTH = 500, 300, 768
 # Seconds of a core to fit tables to a teacher's vector of a sentence.
 _FITTED = 0.5e-3
 # Pairs per MB of training data.
@@ -72,7 +75,7 @@ def multiplied(architecture: Architecture, dimension: int) -> float:
     """Return the number of weights that every token is multiplied with: an encoder's LSTMs or Transformer."""
     if transformer := architecture.transformer:
         size = transformer.lstm_size or 0
-        return (_folder_mb(transformer.place) or _TRANSFORMER_MB) * 250_000 + 4 * size * (_WIDTH + size)
+        return (place_mb(transformer.place) or TRANSFORMER_MB) * 250_000 + 4 * size * (_WIDTH + size)
     lstms = [_lstms(part, dimension) for part in architecture.parts]
     return sum(4 * directions * width * (dimension + width) for directions, width in lstms)
 
@@ -86,8 +89,17 @@ def _lstms(part: Part, dimension: int) -> tuple[int, int]:
     return directions, (part.dimension or dimension) // shared
 
 
-def _folder_mb(place: str) -> float:
-    return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) / 1e6
+def place_mb(place: str) -> float:
+    """Return the MB of a Transformer's weights, in a folder or in the Hub's cache; 0 if they are not here."""
+    files = [*Path(place).glob("*.safetensors")]
+    name = None if files else hub_name(place)
+    if name and find_spec("huggingface_hub"):
+        from huggingface_hub import try_to_load_from_cache
+
+        names = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+        cached = (try_to_load_from_cache(each, WEIGHTS) for each in names)
+        files = [Path(path) for path in cached if isinstance(path, str)][:1]
+    return sum(file.stat().st_size for file in files) / 1e6
 
 
 def embedding_seconds(definition: Definition, sentences: float) -> float:
@@ -97,7 +109,7 @@ def embedding_seconds(definition: Definition, sentences: float) -> float:
 
 def teaching_seconds(weights_mb: float, texts: float) -> float:
     """Return the seconds of a core in which a teacher with weights of so many MB embeds texts."""
-    return _EMBEDDED * (weights_mb or _TRANSFORMER_MB) * 250_000 * texts
+    return _EMBEDDED * (weights_mb or TRANSFORMER_MB) * 250_000 * texts
 
 
 def fitting_need(pieces: float, sentences: float) -> Need:
@@ -167,7 +179,7 @@ def _transformer_memory(weights: float, settings: TrainingSettings) -> float:
 
 def translation_need(translator: Translator, size_mb: float) -> Need:
     """Return the need of translating one side of a bitext of `size_mb`."""
-    weights = _folder_mb(translator.model) or _TRANSLATOR_MB
+    weights = place_mb(translator.model) or _TRANSLATOR_MB
     # The encoder reads a sentence once, and the decoder once for each hypothesis.
     sentence = _EMBEDDED * weights * 250_000 * (1 + translator.beam)
     seconds = size_mb * SENTENCES / 2 * sentence / (_GPU if translator.device == "cuda" else 1)

@@ -18,6 +18,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.tables import write_csv
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, read_config
 from paraphrastic_pipeline.workflow.estimate import duration, in_columns, size
+from paraphrastic_pipeline.workflow.model_needs import TRANSFORMER_MB
 from paraphrastic_pipeline.workflow.resources import ALONE
 from paraphrastic_pipeline.workflow.sizes import KEPT, Job, PlannedRun, Sizes
 
@@ -107,7 +108,7 @@ def planned_run(
 
 def run_of(workflow: Any) -> PlannedRun:
     """Return the jobs that a workflow of Snakemake, whose graph is made, still has to run."""
-    corpora = workflow.globals["corpora"]
+    corpora, needs = workflow.globals["corpora"], workflow.globals["needs"]
     run = PlannedRun(corpora.config, corpora.datasets, corpora.opus_corpora)
     places: dict[Any, int] = {}
     for level in workflow.dag.toposorted():
@@ -117,6 +118,8 @@ def run_of(workflow: Any) -> PlannedRun:
                 continue
             wildcards = dict(job.wildcards_dict)
             kinds = ("model", "system", "mined", "corpus")
+            if "system" in wildcards and needs.is_guessed(wildcards["system"]):
+                run.guessed.add(needs.place(wildcards["system"]))
             # `resources.Needs` attached this function, which knows the rule's step.
             need = job.rule.resources["mem_mb"]._evaluator.need
             after = tuple(places[other] for other in workflow.dag.dependencies[job] if other in places)
@@ -217,6 +220,7 @@ class Plan:
         seconds: time by the clock on these cores.
         chain_seconds: time by the clock on as many cores as the jobs could use.
         assumed: data sets other than corpora whose size is a guess.
+        guessed: Transformers whose size is a guess.
     """
 
     rows: list[Cost]
@@ -225,6 +229,7 @@ class Plan:
     seconds: float
     chain_seconds: float
     assumed: list[str]
+    guessed: list[str]
 
 
 def make_plan(
@@ -258,6 +263,7 @@ def make_plan(
         seconds=wall_seconds(run.jobs, costs, cores),
         chain_seconds=wall_seconds(run.jobs, costs, sum(job.threads for job in run.jobs)),
         assumed=sorted(sizes.assumed),
+        guessed=sorted(run.guessed),
     )
 
 
@@ -283,6 +289,11 @@ def lines_of(plan: Plan) -> list[str]:
     )
     if plan.assumed:
         lines.append(f"assumed to be small, because their sizes are not known: {', '.join(plan.assumed)}")
+    if plan.guessed:
+        lines.append(
+            f"assumed to have {TRANSFORMER_MB} MB of weights, as they are not downloaded yet: "
+            f"{', '.join(plan.guessed)}; the time grows with the size"
+        )
     return lines
 
 
@@ -307,6 +318,7 @@ def write_plan(plan: Plan, output: str | Path) -> None:
             "least_wall_hours": plan.chain_seconds / 3600,
             "temporary_disk_gb": plan.total.temporary_mb / 1000,
             "assumed": plan.assumed,
+            "guessed": plan.guessed,
         }
         write_json(output, content)
     elif Path(output).suffix == ".csv":

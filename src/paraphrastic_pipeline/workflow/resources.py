@@ -15,6 +15,7 @@ from paraphrastic_pipeline.workflow.model_needs import (
     embedding_seconds,
     fitting_need,
     model_mb,
+    place_mb,
     teaching_seconds,
     training_need,
     translation_need,
@@ -187,4 +188,15 @@ class Needs:
         is_teacher = system in self.evaluations.models.teacher_places
         if not is_teacher and isinstance(entry := self.evaluations.entry(system), Definition):
             return weights_mb(entry)
-        return megabytes_on_disk(self.evaluations.files(system))
+        return megabytes_on_disk(self.evaluations.files(system)) or place_mb(self.place(system))
+
+    def place(self, system: str) -> str:
+        """Return the folder or the name of another encoder, or nothing if its vectors were saved."""
+        given = next(iter(self.evaluations.place(system).values()))
+        return given if isinstance(given, str) else ""
+
+    def is_guessed(self, system: str) -> bool:
+        """Return whether a system is a Transformer whose size is not known before it is downloaded."""
+        entry, teachers = self.evaluations.config.systems.get(system), self.evaluations.models.teacher_places
+        is_transformer = entry.sentence_transformers if entry else system in teachers
+        return bool(is_transformer) and not self.weights_mb(system)

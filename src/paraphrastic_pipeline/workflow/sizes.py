@@ -69,13 +69,14 @@ class Job:
 class PlannedRun:
     """A run: the checked configuration, all data sets by name, corpora of OPUS by path, and the jobs.
 
-    Each job comes after those that it waits for.
+    Each job comes after those that it waits for. `guessed` has the Transformers whose size is not known.
     """
 
     config: Configuration
     datasets: Mapping[str, Dataset]
     opus: Mapping[str, OpusCorpus]
     jobs: list[Job] = field(default_factory=list)
+    guessed: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
