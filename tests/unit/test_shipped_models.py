@@ -1,6 +1,7 @@
 """Test the models that come with the package."""
 
 import json
+import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from paraphrastic.model.folder import choose_folder, open_folder
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 
+ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = shipped_models()
 opened = cache(lambda name: load_model(SHIPPED[name]))
 NAMES = list(SHIPPED)
@@ -208,3 +210,14 @@ def test_models_that_list_no_languages_may_know_any(tmp_path: Path) -> None:
         (folder / "config.json").write_text(json.dumps({**config, **others}))
         assert choose_folder(str(folder), ["pl"]) == str(folder)
     assert choose_folder("a-name-on-the-hub", ["pl"]) == "a-name-on-the-hub"
+
+
+def test_the_page_tells_of_a_failure_as_it_is() -> None:
+    page = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"\*([^*]+)\* is nearer to \*([^*]+)\* \(([\d.]+)\) than to \*([^*]+)\* \(([\d.]+)\)", page
+    )
+    assert found
+    query, wrong, high, right, low = found.groups()
+    scores = opened("en").score_raw_text([(query, wrong), (query, right)])
+    assert [*scores] == pytest.approx([float(high), float(low)], abs=0.005)
