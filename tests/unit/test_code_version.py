@@ -3,10 +3,12 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from paraphrastic_pipeline.base import code_version as module
+from paraphrastic_pipeline.base.code_parts import Source, parse
 
 FILES = {
     "top.py": """
@@ -99,7 +101,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def start_anew() -> None:
     """Forget what this process knows of files, as a new process does."""
-    for function in (module._source, module._uses, module._resolve, module._path, module._store):
+    for function in (
+        module.code_version,
+        module._source,
+        module._uses,
+        module._resolve,
+        module._path,
+        module._store,
+    ):
         function.cache_clear()
 
 
@@ -183,11 +192,11 @@ def test_what_a_script_calls_counts_unless_it_is_left_out(package: Path, file: s
     script.write_text(SCRIPT)
     version()
     whole = module.code_version(script=script)
-    without = module.code_version(script=script, without=["paraphrastic.top"])
+    without = module.code_version(script=script, without=("paraphrastic.top",))
     (package / file).write_text(FILES[file].replace("return", "return 1 +"))
     start_anew()
     assert module.code_version(script=script) != whole
-    assert module.code_version(script=script, without=["paraphrastic.top"]) == without
+    assert module.code_version(script=script, without=("paraphrastic.top",)) == without
 
 
 def test_an_unknown_module_is_an_error(package: Path) -> None:
@@ -196,15 +205,19 @@ def test_an_unknown_module_is_an_error(package: Path) -> None:
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.top\.nothing"):
         version("paraphrastic.top.nothing")
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
-        module.code_version(without=["paraphrastic.nowhere"])
+        module.code_version(without=("paraphrastic.nowhere",))
 
 
 def test_a_second_process_parses_only_what_has_changed(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parsed = []
-    parse = module.parse
-    monkeypatch.setattr(module, "parse", lambda *given: parsed.append(given[0]) or parse(*given))
+    parsed: list[bytes] = []
+
+    def noted(content: bytes, *others: Any) -> Source:
+        parsed.append(content)
+        return parse(content, *others)
+
+    monkeypatch.setattr(module, "parse", noted)
     first = version("paraphrastic.top")
     count = len(parsed)
     assert version("paraphrastic.top") == first

@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("paraphrastic", "paraphrastic_pipeline")
 
 
-def code_version(*names: str, script: Path | None = None, without: Collection[str] = ()) -> str:
+@cache
+def code_version(*names: str, script: Path | None = None, without: tuple[str, ...] = ()) -> str:
     """Digest of some code and of everything of our packages that it can call, in 12 hexadecimal digits.
 
     Comments, layout, docstrings and the types of arguments do not count. Neither does anything that a script

@@ -293,15 +293,15 @@ class Models:
 
         return wanted
 
-    def uncounted_modules(self, wildcards: Wildcards) -> list[str]:
+    def uncounted_modules(self, wildcards: Wildcards) -> tuple[str, ...]:
         """Return the modules that score models in training, unless the scores decide when to stop.
 
         Changes of the returned modules are no reason to train again.
         """
         return (
-            []
+            ()
             if self.settings(wildcards).early_stopping
-            else ["paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out"]
+            else ("paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out")
         )
 
     def about(self, wildcards: Wildcards) -> Json:
