@@ -151,15 +151,15 @@ def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -
     files = {"sts2017": "results/testsets/sts.parquet", "held_out": "results/held_out/en.parquet"}
     for measure, path in files.items():
         assert models.development(measure)(wildcards) == [f"ancient {path}"]
-    assert models.uncounted_modules(wildcards) == [
+    assert models.uncounted_modules(wildcards) == (
         "paraphrastic_pipeline.evaluation.development",
         "paraphrastic_pipeline.evaluation.held_out",
-    ]
+    )
     training = {**load("config")["training"], "early_stopping": {"patience": 2, "every": 1}}
     stopping = results(training=training).evaluations.models
     for measure, path in files.items():
         assert stopping.development(measure)(wildcards) == [path]
-    assert stopping.uncounted_modules(wildcards) == []
+    assert stopping.uncounted_modules(wildcards) == ()
 
 
 def test_studies_that_are_off_are_refused_by_their_key() -> None:
