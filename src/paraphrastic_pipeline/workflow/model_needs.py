@@ -12,7 +12,6 @@ from pathlib import Path
 
 from paraphrastic.base.hub_names import hub_name
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic.model.files import WEIGHTS
 from paraphrastic_pipeline.corpus.translation_limits import MOST_SCORES
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import Translator
@@ -97,7 +96,7 @@ def place_mb(place: str) -> float:
         from huggingface_hub import try_to_load_from_cache
 
         names = [name] if "/" in name else [f"sentence-transformers/{name}", name]
-        cached = (try_to_load_from_cache(each, WEIGHTS) for each in names)
+        cached = (try_to_load_from_cache(each, "model.safetensors") for each in names)
         files = [Path(path) for path in cached if isinstance(path, str)][:1]
     return sum(file.stat().st_size for file in files) / 1e6
 
