@@ -70,6 +70,10 @@ def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = 
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("paraphrastic")
     if name in _MODULES:
         try:
             return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -87,7 +87,8 @@ def test_a_line_that_is_not_utf8_is_named(
 def test_a_line_with_a_nul_character_is_named(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, encoding: str
 ) -> None:
-    bad, good, output = tmp_path / "bad.txt", tmp_path / "good.txt", tmp_path / "out.tsv"
+    bad, good = tmp_path / "bad.txt", tmp_path / "good.txt"
+    output = tmp_path / ("out.npy" if command == "embed" else "out.tsv")
     bad.write_bytes("the dog\tthe\0cat\n".encode(encoding))
     good.write_text("the dog\n")
     source, options = bad, []
@@ -250,3 +251,26 @@ def test_an_end_by_a_signal_leaves_nothing(
         _, errors = run.communicate(timeout=60)
     assert (run.returncode, errors) == (128 + ending, message)
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("in.txt", "vectors are written as .npy, .parquet or .jsonl, not as .txt"),
+        ("out.csv", "vectors are written as .npy, .parquet or .jsonl, not as .csv"),
+        ("in.jsonl", "is the text itself; name another file for the vectors"),
+        ("in.npy", "is the text itself; name another file for the vectors"),
+    ],
+)
+def test_no_output_takes_the_place_of_the_text_or_a_wrong_name(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str, message: str
+) -> None:
+    for name in ("in.txt", "in.jsonl"):
+        (tmp_path / name).write_text('{"text": "a dog"}\n')
+    (tmp_path / "in.npy").symlink_to("in.txt")
+    source = "in.jsonl" if output == "in.jsonl" else "in.txt"
+    column = ("--column", "text") if source == "in.jsonl" else ()
+    assert run("embed", folder, tmp_path / source, tmp_path / output, *column) != 0
+    assert f"{tmp_path / output}: {message}" in capsys.readouterr().err
+    assert (tmp_path / source).read_text() == '{"text": "a dog"}\n'
+    assert not (tmp_path / "out.csv").exists()

@@ -1,5 +1,6 @@
 """Test the methods that have the names of other libraries."""
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 import paraphrastic
-from paraphrastic import InputError, SentenceEncoder, load_model, near_duplicates, search
+from paraphrastic import InputError, SentenceEncoder, embed_file, load_model, near_duplicates, search
 from paraphrastic.interop.formats import write_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
@@ -94,8 +95,11 @@ MANY = [*SENTENCES, *(f"Sentence number {number}." for number in range(5000 - le
     [
         pd.Series(MANY, index=range(len(MANY), 0, -1)),
         pd.Series(MANY, dtype="category"),
+        pd.Series(MANY, dtype=pd.ArrowDtype(pa.string())),
         pl.Series(MANY),
         pa.array(MANY),
+        pa.array(MANY).dictionary_encode(),
+        pa.chunked_array([MANY[:1], MANY[1:]]).dictionary_encode(),
         pa.chunked_array([MANY[:1], MANY[1:]]),
         np.array(MANY),
         np.array(MANY, object),
@@ -117,6 +121,8 @@ def test_columns_and_arrays_are_lists_of_sentences(column: Any, en: SentenceEnco
         (pd.Series([*MANY, None]), r"a sentence is nan \(number 5000\)"),
         (pa.array([*MANY, None]), r"a sentence is None \(number 5000\)"),
         ([*MANY, b"a", None], r"a sentence is b'a' \(number 5000\)"),
+        (None, "sentences are None, not strings"),
+        (b"a dog", "sentences are b'a dog', not strings"),
     ],
 )
 def test_what_is_no_column_of_text_is_refused(given: Any, why: str, en: SentenceEncoder) -> None:
@@ -138,6 +144,35 @@ def test_text_is_searched_where_a_model_is_given(en: SentenceEncoder) -> None:
     for unknown in (lambda: search(SENTENCES, "dog"), lambda: near_duplicates(SENTENCES, 0.8)):
         with pytest.raises(InputError, match="vectors: are text; name the model"):
             unknown()
+
+
+def test_a_name_is_no_text_and_no_model(en: SentenceEncoder, tmp_path: Path) -> None:
+    for place in (lambda: search("a.npy", "dog", model=en), lambda: near_duplicates("a.npy", 0.9, model=en)):
+        with pytest.raises(
+            InputError, match=r"vectors: 'a\.npy' is one text; .* the place of a file as a Path"
+        ):
+            place()
+    with pytest.raises(InputError, match="near_duplicates takes no file"):
+        near_duplicates(tmp_path, 0.9)
+    with pytest.raises(InputError, match=r"model: 'en' is a name; open the model with load_model\('en'\)"):
+        search(SENTENCES, "dog", model="en")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "vectors.parquet"])
+def test_a_file_of_another_model_is_not_searched(en: SentenceEncoder, tmp_path: Path, name: str) -> None:
+    (tmp_path / "text.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
+    file = tmp_path / name
+    embed_file(en, str(tmp_path / "text.txt"), str(file))
+    assert search(file, "dog barking", 1, model=en).indices.tolist() == [[0]]
+    other = load_model("en-de-es-fr")
+    with pytest.raises(InputError, match=r"made by the model .*en, but .*en-de-es-fr embeds the sentences"):
+        search(file, "dog barking", 1, model=other)
+    # Of vectors, nothing says which model made them.
+    assert search(file, other.embed_raw_text(["dog"]), 1).indices.shape == (1, 1)
+
+
+def test_the_package_says_its_version() -> None:
+    assert paraphrastic.__version__ == version("paraphrastic")
 
 
 def test_tensors_without_torch_are_one_line(en: SentenceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import zipfile
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,11 @@ def test_a_server_answers_as_clients_of_openai_expect() -> None:
         vectors = np.array([row["embedding"] for row in answer["data"]], np.float32)
         np.testing.assert_array_equal(vectors, model.embed_raw_text(texts, normalize=True))
         assert answer["usage"]["total_tokens"] == sum(len(text.split()) for text in texts)
+    request = {"input": "A dog runs.", "encoding_format": "base64", "dimensions": model.dim}
+    (row,) = client.post("/v1/embeddings", json=request).json()["data"]
+    vector = np.frombuffer(b64decode(row["embedding"]), np.float32)
+    np.testing.assert_array_equal(vector, model.embed_raw_text(["A dog runs."], normalize=True)[0])
+    assert client.post("/v1/embeddings", json={**request, "dimensions": 64}).status_code == 400
     assert client.post("/v1/embeddings", json={"input": 5}).status_code == 422
     assert client.post("/v1/embeddings", json={"input": "a\0b"}).status_code == 400
 

@@ -65,10 +65,13 @@ stays in their browser.
 )
 def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> None:
     """Write a page that runs a model."""
+    from paraphrastic.base.rows import Source
     from paraphrastic.base.text_files import read_sentences
     from paraphrastic.interop.demo import write_demo
     from paraphrastic.model.folder import choose_folder, open_folder
 
+    if sentences and Source(sentences).is_table:
+        raise InputError(f"{sentences}: is a table; the page searches in text with a sentence on each line")
     searched = read_sentences(sentences) if sentences else None
     size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=searched, dtype=dtype)
     # The page itself may go to standard output.

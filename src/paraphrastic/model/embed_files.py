@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -81,6 +82,7 @@ def embed_file(
             place; see also `embed_raw_text` and `rows.Source`.
     """
     source = Source(source) if isinstance(source, str) else source
+    _check_output(output, source)
     embed = _embedder(model, encoding)
     workers = 1 if isinstance(model, System) else threads or available_cores()
     dtype = np.dtype(encoding.dtype)
@@ -110,6 +112,17 @@ def embed_file(
             if progress:
                 progress(done)
     return embedded
+
+
+def _check_output(output: str, source: Source) -> None:
+    """Refuse an output that would replace the text, or whose name is that of another kind of file."""
+    if output == "-" or is_stream(output):
+        return
+    ending = Path(output).suffix
+    if ending not in ("", ".npy") and not is_table(output):
+        raise InputError(f"{output}: vectors are written as .npy, .parquet or .jsonl, not as {ending}")
+    if Path(output).exists() and Path(source.path).exists() and Path(output).samefile(source.path):
+        raise InputError(f"{output}: is the text itself; name another file for the vectors")
 
 
 def _embedder(model: SentenceEncoder | System, encoding: Encoding) -> Callable[[list[str]], Vectors]:

@@ -336,8 +336,11 @@ class PieceEncoder(SentenceEncoder):
 class _Column:
     """Sentences that are read in parts: a list, or a column of pandas, Polars, Arrow or NumPy."""
 
-    def __init__(self, sentences: Iterable[str]) -> None:
+    def __init__(self, sentences: Any) -> None:
         self._method = ""
+        if sentences is None or isinstance(sentences, bytes):
+            raise TypeError(f"sentences are {sentences!r:.50}, not strings")
+        sentences = _plain(sentences)
         if len(shape := getattr(sentences, "shape", (0,))) != 1:
             raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
         if not isinstance(sentences, list | tuple):
@@ -355,6 +358,14 @@ class _Column:
     def __getitem__(self, rows: slice) -> Sequence[str]:
         part = self._values[rows]
         return getattr(part, self._method)() if self._method else part
+
+
+def _plain(sentences: Any) -> Any:
+    """A column of Arrow's for one of pandas that holds such a column, and with its words for one of codes."""
+    if hasattr(getattr(sentences, "dtype", None), "pyarrow_dtype"):
+        sentences = sentences.array.__arrow_array__()
+    kind: Any = getattr(sentences, "type", None)
+    return sentences.cast(kind.value_type) if hasattr(kind, "index_type") else sentences
 
 
 def as_list(sentences: Iterable[str]) -> Sequence[str]:

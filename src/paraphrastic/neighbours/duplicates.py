@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from paraphrastic.neighbours.bounds import Bound, bound_for_threshold
 from paraphrastic.neighbours.kernels import NOTHING, Entries, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
-from paraphrastic.neighbours.vectors import require_finite, single, two_axes, vectors_of
+from paraphrastic.neighbours.vectors import (
+    require_finite,
+    require_several,
+    single,
+    two_axes,
+    vectors_of,
+)
 
 # Vectors per block, whose kept vectors are compared with all later ones, and vectors compared at once.
 BLOCK, PART = 8192, 512
@@ -83,6 +90,9 @@ def near_duplicates(
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
+    require_several(vectors)
+    if isinstance(vectors, Path):
+        raise InputError(f"{vectors}: near_duplicates takes no file; read its rows first, as by numpy.load")
     values = np.asarray(vectors_of(vectors, model, language, "vectors"))
     x: Entries = values if values.dtype == np.int16 else single(two_axes(values, "vectors"))
     for part in slices(len(x), PART):

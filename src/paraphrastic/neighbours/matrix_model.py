@@ -9,6 +9,7 @@ import numpy as np
 from paraphrastic.base.arrays import unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import Source
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.matrix_description import (
     Maker,
     MatrixDescription,
@@ -24,7 +25,9 @@ _CHECKED_ROWS = 16
 _SAME = 0.99
 
 
-def check_model(matrix: Matrix, system: System, model: str | None) -> tuple[Maker | None, str | None]:
+def check_model(
+    matrix: Matrix, system: System | SentenceEncoder, model: str | None
+) -> tuple[Maker | None, str | None]:
     """Return the description of a matrix or, if nothing says which model made it, a note about that.
 
     A FAISS index, such as `vectors.faiss`, may have its own description, `vectors.faiss.json`. Otherwise, it
@@ -61,7 +64,7 @@ def _describes(description: MatrixDescription, matrix: Matrix) -> bool:
     return sample is not None and description.describes(description.rows, sample, is_exact=matrix.is_exact)
 
 
-def _require_same(description: Maker, name: str, system: System, model: str | None) -> None:
+def _require_same(description: Maker, name: str, system: System | SentenceEncoder, model: str | None) -> None:
     """Raise an `InputError` if another model made the matrix."""
     if (description.digest, description.preparation) == (system.digest, system.preparation):
         return

@@ -13,10 +13,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.neighbours.bounds import whole_bound
+from paraphrastic.neighbours.matrix_model import check_model
 from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parquet_vectors import open_vectors
 from paraphrastic.neighbours.parts import multiplying_workers, slices
-from paraphrastic.neighbours.vectors import Matrix, single, two_axes, vectors_of
+from paraphrastic.neighbours.vectors import Matrix, require_several, single, two_axes, vectors_of
 
 # Numbers per block of the matrix. Two blocks are in memory: while one is searched, the next one is read.
 BLOCK_NUMBERS = 1 << 22
@@ -46,7 +47,7 @@ def search(
         vectors: the rows, floating-point numbers [n, dim]; an array may be mapped into memory (`np.load(…,
             mmap_mode="r")`), since it is read in blocks. So is the `Path` of what `embed_file` wrote: a
             `.npy` file, a `.parquet` file, or a folder of such files. With `model`, they can also be
-            sentences.
+            sentences. A file that says that another model made it is refused.
         queries: floating-point numbers [q, dim]; with `model`, also sentences, or one of them.
         k: number of rows to find per query.
         model: embeds what is text.
@@ -63,8 +64,11 @@ def search(
         InputError: the dimensions differ, text comes without a model, `k` is below 1, or a row or a query is
             not finite.
     """
+    require_several(vectors)
     if isinstance(vectors, Path):
         vectors = open_vectors(str(vectors))
+        if model is not None:
+            check_model(vectors, model, None)
     rows_of = vectors_of(vectors, model, language, "vectors")
     matrix = rows_of if isinstance(rows_of, Matrix) else two_axes(rows_of, "vectors")
     name = matrix.name if isinstance(matrix, Matrix) else "vectors"

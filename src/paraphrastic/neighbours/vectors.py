@@ -40,12 +40,21 @@ def vectors_of(values: Any, model: SentenceEncoder | None, language: str | None,
     """
     if isinstance(values, Matrix) or len(getattr(values, "shape", (0,))) != 1:
         return values
+    if isinstance(model, str):
+        raise InputError(f"model: {model!r} is a name; open the model with load_model({model!r})")
     texts = [values] if isinstance(values, str) else as_list(values)
     if not isinstance(texts[0], str) if texts else model is None:
         return values
     if model is None:
         raise InputError(f"{name}: are text; name the model that embeds them: model=load_model()")
     return model.embed_raw_text(texts, language=language)
+
+
+def require_several(values: Any) -> None:
+    """Refuse one text where several rows are needed, since it may be meant as the path of a file."""
+    if isinstance(values, str):
+        cause = f"{values!r} is one text; sentences come in a list, and the place of a file as a Path"
+        raise InputError(f"vectors: {cause}")
 
 
 def single(values: npt.NDArray[Any]) -> Float32:
