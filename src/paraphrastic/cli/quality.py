@@ -15,10 +15,11 @@ examples:
   paraphrastic search --model en --min-score quality.json --index vectors.npy --input - --output -
 
 A line of the pairs has two sentences with a tab between them and, with --labels, a label after another tab: 1
-if they mean the same and 0 if not, or how similar they are. A header above labels is left out. A model can be
-a folder, the name of one that comes with the package, a name on the Hugging Face Hub, or KIND=PLACE with a
-kind of `systems:` in a configuration, such as model2vec=FOLDER. The threshold in the file that --output
-writes is for the model that it was found with: `search --min-score` and `dedup --threshold` take the file.
+if they mean the same and 0 if not, or how similar they are. A header above labels is left out. A row that
+cannot be read ends the command, since the figures are of all pairs. A model can be a folder, the name of one
+that comes with the package, a name on the Hugging Face Hub, or KIND=PLACE with a kind of `systems:` in a
+configuration, such as model2vec=FOLDER. The threshold in the file that --output writes is for the model that
+it was found with: `search --min-score` and `dedup --threshold` take the file.
 """,
     cli.several("--model", "MODEL", f"models to measure on the same pairs (default: {cli.CHOSEN})"),
     cli.file(
