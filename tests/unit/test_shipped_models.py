@@ -221,3 +221,11 @@ def test_the_page_tells_of_a_failure_as_it_is() -> None:
     query, wrong, high, right, low = found.groups()
     scores = opened("en").score_raw_text([(query, wrong), (query, right)])
     assert [*scores] == pytest.approx([float(high), float(low)], abs=0.005)
+
+
+def test_a_page_searches_in_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "texts.csv"
+    table.write_text("number,text\n7,A dog runs.\n")
+    assert main(["demo", "--output", str(tmp_path / "demo.html"), "--sentences", str(table)]) != 0
+    assert f"{table}: is a table; the page searches in text" in capsys.readouterr().err
+    assert not (tmp_path / "demo.html").exists()
