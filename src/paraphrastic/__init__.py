@@ -71,9 +71,12 @@ def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("paraphrastic")
+        try:
+            return version("paraphrastic")
+        except PackageNotFoundError:
+            raise AttributeError("a copy of the code that is not installed has no version") from None
     if name in _MODULES:
         try:
             return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,6 +1,6 @@
 """Test the methods that have the names of other libraries."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +171,14 @@ def test_a_file_of_another_model_is_not_searched(en: SentenceEncoder, tmp_path: 
     assert search(file, other.embed_raw_text(["dog"]), 1).indices.shape == (1, 1)
 
 
-def test_the_package_says_its_version() -> None:
+def test_the_package_says_its_version_if_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert paraphrastic.__version__ == version("paraphrastic")
+
+    def unknown(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", unknown)
+    assert not hasattr(paraphrastic, "__version__")
 
 
 def test_tensors_without_torch_are_one_line(en: SentenceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
