@@ -124,7 +124,7 @@ def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, 
     edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")
     readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
     edit(readers, "_READERS: ", f"{reader}\n\n_READERS: ")
-    edit(readers, '    "tmx": _tmx,\n', f'    "tmx": _tmx,\n{entry}')
+    edit(readers, '    "tmx": lambda', f'{entry}    "tmx": lambda')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 1}\n")
     run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
