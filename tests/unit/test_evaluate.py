@@ -1,6 +1,7 @@
 """Test `paraphrastic evaluate`: retrieval, labels, thresholds, and what takes a threshold from its file."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import pytest
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.rows import Source
 from paraphrastic.cli import main
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.model.system import System
-from paraphrastic.quality.evaluate_files import evaluate_pairs, open_place, read_pairs
+from paraphrastic.quality.evaluate_files import evaluate_pairs, open_place
+from paraphrastic.quality.labelled_pairs import read_pairs
 from paraphrastic.quality.retrieval import PairVectors, wilson
 from paraphrastic.quality.thresholds import Thresholds, auc, read_threshold
 
@@ -180,8 +183,8 @@ def test_labels_of_a_file_of_their_own(tmp_path: Path, headers: tuple[bool, bool
     ("content", "labels", "message"),
     [
         ("", False, "has no pairs"),
-        ("a\n", False, ":1: 1 columns where 2 are expected"),
-        ("a\tb\n\nc\td\t1\n", False, ":3: 3 columns where 2 are expected; if the third one has labels, give"),
+        ("a\n", False, ":1: 1 columns, where 2 are expected"),
+        ("a\tb\n\nc\td\t1\n", False, ":3: 3 columns, where 2 are expected; if the third one has labels, "),
         ("a\tb\tc\n", True, ":1: the label 'c' is not a number"),
         ("a\tb\tnan\n", True, ":1: the label 'nan' is not a number"),
         ("a\t \n", False, ":1: a sentence is empty"),
@@ -195,21 +198,98 @@ def test_bad_pairs_are_named(tmp_path: Path, content: str, labels: bool, message
         read_pairs(str(file), labels=labels)
 
 
+def test_a_bad_pair_costs_itself_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, labels, found = tmp_path / "pairs.tsv", tmp_path / "labels.txt", tmp_path / "found.json"
+    words = ["evaluate", "--model", "en", "--pairs", str(file), "--output", str(found)]
+    good = ["It rains.\tIt is raining.\t1", "A dog runs.\tTea is hot.\t0"]
+    bad = ["one", "It rains.\t \t1", "It rains.\tTea is hot.\tno"]
+    causes = [
+        "pairs.tsv:2: 1 columns, where 3 are expected",
+        "pairs.tsv:4: a sentence is empty",
+        "pairs.tsv:6: the label 'no' is not a number",
+    ]
+    file.write_text("\n".join([good[0], bad[0], "", bad[1], good[1], bad[2]]))
+    assert main([*words, "--labels", "--strict"]) == 1
+    assert causes[0] in capsys.readouterr().err
+    assert not found.exists()
+    assert main([*words, "--labels"]) == 0
+    assert [line.split("/")[-1] for line in capsys.readouterr().err.splitlines()] == causes
+    measured = json.loads(found.read_text())
+    assert (measured["n"], measured["of"], measured["unreadable"]) == (2, 2, 3)
+    file.write_text("\n".join(good))
+    assert main([*words, "--labels"]) == 0
+    clean = json.loads(found.read_text())
+    assert (clean["models"], clean["digest"]) == (measured["models"], measured["digest"])
+    # Labels of a file of their own keep their places beside pairs that cannot be read, and have faults, too.
+    pairs = [line.rpartition("\t")[0] for line in good]
+    file.write_text("\n".join([pairs[0], bad[0], pairs[1], pairs[1]]))
+    labels.write_bytes(b"1\nno\n0\n\xff\n")
+    assert main([*words, "--labels", str(labels)]) == 0
+    assert "labels.txt:4: not UTF-8" in capsys.readouterr().err
+    assert json.loads(found.read_text())["digest"] == clean["digest"]
+
+
+def test_a_file_without_a_good_pair_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text("a\tb\tno\n" * 3)
+    for labels, cause in ((True, "the label 'no' is not"), (False, "3 columns, where 2 .* give --labels")):
+        with pytest.raises(InputError, match=f"pairs.tsv: no row can be read; .*pairs.tsv:1: {cause}"):
+            read_pairs(Source(str(file), on_fault=lambda *_: None), labels=labels)
+    file.write_text("a\tb\tno\n" * 300 + "a\tb\t1\n" * 900)
+    with pytest.raises(InputError, match="101 of 101 lines cannot be read"):
+        read_pairs(Source(str(file), on_fault=lambda *_: None), labels=True)
+
+
+def test_truth_values_are_labels(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["x", "y"], "b": ["z", "w"], "same": [True, False]})
+    frame.write_parquet(tmp_path / "p.parquet")
+    frame.write_ndjson(tmp_path / "p.jsonl")
+    (tmp_path / "p.csv").write_text("a,b,same\nx,z,True\ny,w,False\n")
+    for kind in ("parquet", "jsonl", "csv"):
+        for columns in (["a", "b", "same"], []):
+            pairs = read_pairs(Source(str(tmp_path / f"p.{kind}"), columns), labels=True)
+            assert (pairs.sources, pairs.targets, pairs.labels.tolist()) == (["x", "y"], ["z", "w"], [1, 0])
+
+
+def test_the_first_row_of_a_table_with_names_is_no_header(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("a,b,same\nx,z,no\ny,w,1\nu,v,0\n")
+    noted: list[str] = []
+    source = Source(
+        str(tmp_path / "p.csv"), ["a", "b", "same"], on_fault=lambda place, _: noted.append(place)
+    )
+    pairs = read_pairs(source)
+    assert (pairs.sources, pairs.unreadable) == (["y", "u"], 1)
+    assert noted == [f"{tmp_path}/p.csv:2"]
+    # By their numbers, all rows are read, and the label under the header is none.
+    assert read_pairs(replace(source, columns=["1", "2", "3"])).unreadable == 2
+
+
+def test_pairs_of_two_files(tmp_path: Path) -> None:
+    first, second, labels = (tmp_path / name for name in ("a.txt", "b.txt", "labels"))
+    first.write_text("x\ny\n")
+    second.write_text("z\nw\n")
+    labels.write_text("1\n0\n")
+    pairs = read_pairs(Source(str(first), others=[str(second)]), labels=str(labels))
+    assert (pairs.sources, pairs.targets, pairs.labels.tolist()) == (["x", "y"], ["z", "w"], [1, 0])
+    with pytest.raises(InputError, match=r"b\.txt: has the second sentences, so labels have a file"):
+        read_pairs(Source(str(first), others=[str(second)]), labels=True)
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_pairs_and_labels_of_a_table(tmp_path: Path, kind: str) -> None:
     frame = pl.DataFrame({"n": [1, 2], "a": ["one, two", "three"], "b": ["1 2", "4"], "same": [1, 0]})
     path = tmp_path / f"pairs.{kind}"
     {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[kind](path)
-    pairs = read_pairs(str(path), columns=["a", "b", "same"])
+    pairs = read_pairs(Source(str(path), ["a", "b", "same"]))
     assert pairs.sources == ["one, two", "three"]
     assert pairs.targets == ["1 2", "4"]
     assert pairs.labels.tolist() == [1, 0]
-    assert read_pairs(str(path), columns=["b", "a"]).labels is None
+    assert read_pairs(Source(str(path), ["b", "a"])).labels is None
     (tmp_path / "labels.txt").write_text("0\n1\n")
-    labelled = read_pairs(str(path), columns=["b", "a"], labels=str(tmp_path / "labels.txt"))
+    labelled = read_pairs(Source(str(path), ["b", "a"]), labels=str(tmp_path / "labels.txt"))
     assert labelled.labels.tolist() == [0, 1]
     with pytest.raises(InputError, match=f"pairs.{kind}.*(no column 'c'|c: is missing)"):
-        read_pairs(str(path), columns=["a", "c"])
+        read_pairs(Source(str(path), ["a", "c"]))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +304,7 @@ def test_pairs_and_labels_of_a_table(tmp_path: Path, kind: str) -> None:
 def test_bad_tables_are_named(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "pairs.csv").write_text(content)
     with pytest.raises(InputError) as error:
-        read_pairs(str(tmp_path / "pairs.csv"), columns=["a", "b", "same"])
+        read_pairs(Source(str(tmp_path / "pairs.csv"), ["a", "b", "same"]))
     assert message in str(error.value)
 
 

@@ -28,7 +28,8 @@ from paraphrastic.model.embed_files import embed_file, score_file
 from paraphrastic.neighbours.dedup_files import dedup_file
 from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
 from paraphrastic.neighbours.search_files import Index, SearchOptions, search_files
-from paraphrastic.quality.evaluate_files import evaluate_pairs, read_pairs
+from paraphrastic.quality.evaluate_files import evaluate_pairs
+from paraphrastic.quality.labelled_pairs import read_pairs
 from paraphrastic.systems.open import system_of
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles

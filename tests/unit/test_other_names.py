@@ -54,6 +54,13 @@ def test_encode_takes_what_sentence_transformers_takes(
     np.testing.assert_allclose(model.similarity(a, b), theirs.similarity(a, b), atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [0, -1, 1.5, "query", None])
+def test_a_batch_size_is_a_count(size: object, en: SentenceEncoder) -> None:
+    with pytest.raises(ValueError, match=f"the batch size {size!r} is not a whole number"):
+        en.encode(SENTENCES[:3], size)
+    assert len(en.encode(SENTENCES[:3], np.int64(2))) == 3
+
+
 def test_similarity_of_an_empty_sentence_is_zero(en: SentenceEncoder) -> None:
     vectors = en.encode(SENTENCES)
     assert isinstance(vectors, np.ndarray)

@@ -201,14 +201,27 @@ def test_vectors_keep_their_identities(
     assert not (tmp_path / f"{name}.json").exists()
 
 
-def test_identities_of_several_types_are_an_error(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("batch", [1, 10])
+def test_an_identity_of_another_type_costs_its_row_alone_in_parquet(
+    folder: Path, tmp_path: Path, batch: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path, "a.jsonl", '{"n": 1, "t": "a"}\n{"n": "b", "t": "b"}\n')
+    rows = [{"n": value, "t": "a dog"} for value in (1, "b", True, 2.5, 10**30, 4)]
+    path = written(tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    options = ["--column", "t", "--id", "n", "--batch", str(batch)]
     output = tmp_path / "out.parquet"
-    assert embed(folder, path, output, "--column", "t", "--id", "n", "--batch", "1") == 1
-    assert "out.parquet: the identities of rows are of several types" in capsys.readouterr().err
-    assert not output.exists()
+    assert embed(folder, path, output, *options) == 0
+    assert [line.split(": n: ")[1] for line in capsys.readouterr().err.splitlines()] == [
+        *(f"{value} and the first identity, 1, are not of one type" for value in ("'b'", "True", "2.5")),
+        f"{10**30} is too large a number for Parquet",
+    ]
+    assert pl.read_parquet(output)["id"].to_list() == [1, 4]
+    assert pl.read_parquet(output)["vector"].null_count() == 0
+    assert embed(folder, path, output, *options, "--strict") == 1
+    assert "a.jsonl:2: n: 'b' and the first" in capsys.readouterr().err
+    # Lines of JSON have places for all of them.
+    assert embed(folder, path, tmp_path / "out.jsonl", *options) == 0
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [row["n"] for row in rows]
 
 
 def test_no_rows_are_a_table_without_rows(folder: Path, tmp_path: Path) -> None:

@@ -6,13 +6,16 @@ import io
 import json
 import os
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from sentence_files import SENTENCES, cells_of, dedup, embed, error_of, search, write
+from sentence_files import SENTENCES, cells_of, dedup, embed, error_of, mine, search, write
 from small_corpus import PAIRS
 
 from paraphrastic import search as search_vectors
@@ -313,34 +316,70 @@ def test_a_row_goes_with_all_its_lines_if_two_columns_have_one_name(folder: Path
 def test_an_identity_that_cannot_be_kept_costs_its_row_alone(
     folder: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = ['{"id": 1, "text": "a"}', f'{{"id": {10**30}, "text": "b"}}', '{"id": "\\ud800x", "text": "c"}']
-    write(tmp_path / "in.jsonl", [rows[1], rows[2], rows[0]])
+    values = ["NaN", '"\\ud800x"', "1", "[2]", "1e400", "null"]
+    write(tmp_path / "in.jsonl", [f'{{"id": {value}, "text": "a"}}' for value in values])
     output = tmp_path / f"v.{kind}"
     options = ["--column", "text", "--id", "id", "--batch", 2]
     assert embed(folder, tmp_path / "in.jsonl", output, *options) == 0
     told = capsys.readouterr().err
-    assert "in.jsonl:1: id: " in told
-    assert "in.jsonl:2: id: half of a surrogate pair" in told
+    assert [line.split("in.jsonl:")[1] for line in told.splitlines()] == [
+        "1: id: is missing",
+        "2: id: half of a surrogate pair",
+        "4: id: [2] is not a single value",
+        "5: id: is infinite",
+        "6: id: is missing",
+    ]
     assert [row["id"] for row in rows_of(output)] == [1]
 
 
-def test_a_number_of_parquet_that_is_too_large_costs_its_row_alone(
+# Columns of Arrow that identify rows, and how the first value is written among text.
+MOMENT = pa.array([1577836800123456789, 2], pa.timestamp("ns"))
+KINDS = {
+    "large": (pa.array([2**63 + 5, 1], pa.uint64()), 2**63 + 5),
+    "float": (pa.array([0.1, 2.0], pa.float32()), 0.10000000149011612),
+    "truth": (pa.array([True, False]), True),
+    "day": (pa.array([datetime.date(2020, 2, 3), datetime.date(2021, 1, 1)]), "2020-02-03"),
+    "moment": (MOMENT, "2020-01-01 00:00:00.123456789"),
+    "decimal": (pa.array([Decimal("12.50"), Decimal("3.10")]), "12.50"),
+    "bytes": (pa.array([b"\xff\x00", b"a"]), "ff00"),
+    "uuid": (pa.array([bytes(range(16)), b"a" * 16], pa.uuid()), "00010203-0405-0607-0809-0a0b0c0d0e0f"),
+    "coded": (pa.array(["x", "y"]).dictionary_encode(), "x"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("gap", [False, True])
+def test_identities_of_parquet_keep_their_types(
+    folder: Path, tmp_path: Path, kind: str, gap: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    column, name = KINDS[kind]
+    # A row that cannot be read between them is left out.
+    texts = ["the dog", None if gap else "the cat", "it rains"]
+    column = column.take(pa.array([0, 1, 1]))
+    pq.write_table(pa.table({"id": column, "text": texts}), tmp_path / "in.parquet")
+    options = ["--column", "text", "--id", "id", "--batch", 2]
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.parquet", *options) == 0
+    kept = pq.read_table(tmp_path / "v.parquet")["id"]
+    assert kept.type == column.type
+    expected = column.take(pa.array([0, 2] if gap else [0, 1, 2]))
+    assert kept.combine_chunks().to_pylist() == expected.to_pylist()
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.jsonl", *options) == 0
+    first = rows_of(tmp_path / "v.jsonl")[0]["id"]
+    assert (first, type(first)) == (name, type(name))
+    capsys.readouterr()
+    words = ["--column", "text", "--id", "id", "--k", 1]
+    assert search(folder, tmp_path / "v.parquet", tmp_path / "in.parquet", "-", *words) == 0
+    shown = "true" if name is True else str(name)
+    assert capsys.readouterr().out.splitlines()[0].split("\t")[1:] == [shown, "1", shown]
+
+
+def test_values_with_parts_do_not_identify_rows(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = pl.Series([1, 2**63 + 5, 3], dtype=pl.UInt64)
-    pl.DataFrame({"id": names, "text": ["a", "b", "c"]}).write_parquet(tmp_path / "in.parquet")
+    pq.write_table(pa.table({"id": [[1], [2]], "text": ["a", "b"]}), tmp_path / "in.parquet")
     options = ["--column", "text", "--id", "id"]
-    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.parquet", *options) == 0
-    assert "in.parquet:2: id: 9223372036854775813 is too large a number" in capsys.readouterr().err
-    assert [row["id"] for row in rows_of(tmp_path / "v.parquet")] == [1, 3]
-
-
-def test_a_date_identifies_a_row(folder: Path, tmp_path: Path) -> None:
-    day = datetime.date(2020, 2, 3)
-    pl.DataFrame({"day": [day], "text": ["the dog"]}).write_parquet(tmp_path / "in.parquet")
-    options = ["--column", "text", "--id", "day"]
-    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.jsonl", *options) == 0
-    assert rows_of(tmp_path / "v.jsonl")[0]["id"] == "2020-02-03"
+    assert embed(folder, tmp_path / "in.parquet", tmp_path / "v.parquet", *options) == 1
+    assert "in.parquet: 'id': list<element: int64> cannot identify rows" in error_of(capsys)
 
 
 def test_columns_and_a_second_file_exclude_each_other(
@@ -362,6 +401,30 @@ def test_the_sentences_of_a_table_with_bad_rows_are_found(
     words = ["--sentences", tmp_path / "in.parquet", "--column", "text", "--k", 1]
     assert search(folder, tmp_path / "v.parquet", queries, tmp_path / "out.tsv", *words) == 0
     assert (tmp_path / "out.tsv").read_text().split("\t")[3:] == ["4", "it rains", "it rains\n"]
+
+
+def test_two_tables_have_columns_of_their_own(folder: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.csv", ["n,de", "1,the dog", "2,it rains"])
+    target = write(tmp_path / "b.csv", ["key,en", "x,it rains", "y,the dog"])
+    words = ["--column", "de", "--target-column", "en", "--id", "n", "--target-id", "key", "--ids"]
+    assert mine(folder, source, target, tmp_path / "out.tsv", *words) == 0
+    assert {(row[3], row[4]) for row in cells_of(tmp_path / "out.tsv")} == {("1", "y"), ("2", "x")}
+    # One table may have both sides, and one side may be lines.
+    both = write(tmp_path / "both.csv", ["de,en", "the dog,it rains", "it rains,the dog"])
+    lines = write(tmp_path / "lines.txt", ["the dog", "it rains"])
+    for first, second, columns in (
+        (both, both, ["--column", "de", "--target-column", "en"]),
+        (lines, target, ["--target-column", "en"]),
+    ):
+        assert mine(folder, first, second, tmp_path / "out.tsv", *columns) == 0
+        assert all(row[1] == row[2] for row in cells_of(tmp_path / "out.tsv"))
+    assert embed(folder, target, tmp_path / "v.npy", "--column", "en") == 0
+    words = ["--sentences", target, "--column", "de", "--sentences-column", "en", "--k", 1]
+    assert search(folder, tmp_path / "v.npy", source, tmp_path / "out.tsv", *words) == 0
+    assert [row[3:] for row in cells_of(tmp_path / "out.tsv")] == [
+        ["2", "the dog", "the dog"],
+        ["1", "it rains", "it rains"],
+    ]
 
 
 def test_pipes_and_compressed_outputs_that_cannot_work_are_refused(

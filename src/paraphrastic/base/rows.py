@@ -13,11 +13,11 @@ from typing import Any, BinaryIO
 
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES
 from paraphrastic.base.errors import InputError, on_one_line, shown
+from paraphrastic.base.identities import are_identities, identity, identity_text, identity_values
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, read_batches, readable_lines
 from paraphrastic.base.numbers import is_count
 from paraphrastic.base.quoted_tables import check_columns, table_rows
 from paraphrastic.base.row_values import (
-    RowError,
     are_plain,
     column_values,
     json_records,
@@ -31,8 +31,6 @@ from paraphrastic.base.text_files import text_input
 _KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 # If more than so many rows and more than half of all cannot be read, the file is not what it is taken for.
 _MOST_FAULTS = 100
-# Numbers that identify rows are smaller, so that Parquet has a type for them.
-_TOO_LARGE = 2**63
 # Rows that are read at once, one by one.
 _ROWS = 2048
 
@@ -54,12 +52,14 @@ class Batch:
         columns: the texts, a list of n for each column; those of a row that cannot be read are empty.
         faults: the places, from 0, of the rows that cannot be read.
         lines: the lines of each row, or None for one that cannot be read.
+        arrow: the column that identifies the rows as Parquet has it, with its type; None in other files.
     """
 
     identities: Sequence[Any]
     columns: list[list[str]]
     faults: list[int]
     lines: Sequence[Lines | None]
+    arrow: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Source:
         identity: the column that identifies a row.
         others: files whose lines stand beside those of `path`.
         texts: how many texts a row has.
+        labelled: the last of the texts is a label, which may be a number or a truth value in a table.
+        hint: what to say about lines with another number of cells.
         on_fault: is told about each row that cannot be read; None makes it an error.
         opened: opens the file, if that is not done by its path.
     """
@@ -82,6 +84,8 @@ class Source:
     identity: str | None = None
     others: Sequence[str] = ()
     texts: int = 1
+    labelled: bool = False
+    hint: str = ""
     on_fault: OnFault | None = None
     opened: Callable[[], AbstractContextManager[BinaryIO]] | None = None
 
@@ -101,7 +105,7 @@ class Source:
             InputError: the file cannot be read or lacks a column, or most or all of its rows cannot be read;
                 or a single row, if there is no `on_fault`.
         """
-        unreadable = _Told(self.path, self.on_fault)
+        unreadable = Told(self.path, self.on_fault)
         if self.others and (self.columns or self.identity is not None):
             raise InputError(f"{self.path}: two files are read line by line; columns are those of one table")
         read = self._rows
@@ -142,7 +146,7 @@ class Source:
         # Texts with tabs between them need no header.
         return None if kind == "\t" and self.texts > 1 and not self.columns else kind
 
-    def _lines(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
+    def _lines(self, unreadable: "Told", size: int) -> Iterator[Batch]:
         """Lines with one text, which are read faster than rows are."""
         first = 1
         with self.stream() as stream:
@@ -154,7 +158,7 @@ class Source:
                 yield Batch(rows, [lines], faults, list(zip(rows, repeat(1))))
                 first = rows.stop
 
-    def _rows(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
+    def _rows(self, unreadable: "Told", size: int) -> Iterator[Batch]:
         with ExitStack() as stack:
             rows = _with_faults(self._read(unreadable, stack), unreadable)
             for first in count(1, size):
@@ -163,7 +167,7 @@ class Source:
                     return
                 yield self._batch(some, first)
 
-    def _batch(self, rows: list[Row | None], first: int) -> Batch:
+    def _batch(self, rows: list[Row | None], first: int, arrow: Any = None) -> Batch:
         """Rows, of which some cannot be read, as a batch that begins with this number."""
         empty = ("",) * self.texts
         texts = [empty if row is None else row[1] for row in rows]
@@ -172,9 +176,9 @@ class Source:
             identities = [None if row is None else row[0] for row in rows]
         faults = [place for place, row in enumerate(rows) if row is None]
         columns = [list(column) for column in zip(*texts, strict=True)]
-        return Batch(identities, columns, faults, [row and row[2] for row in rows])
+        return Batch(identities, columns, faults, [row and row[2] for row in rows], arrow)
 
-    def _parquet(self, unreadable: "_Told", size: int) -> Iterator[Batch]:
+    def _parquet(self, unreadable: "Told", size: int) -> Iterator[Batch]:
         """The rows of a Parquet file. Columns of plain text need not be looked at row by row."""
         try:
             from pyarrow import ArrowException
@@ -191,16 +195,19 @@ class Source:
                 check_columns(file.schema_arrow.names, wanted, self.path)
                 for batch in file.iter_batches(size, columns=list(dict.fromkeys(wanted))):
                     numbers = range(first, first + len(batch))
-                    columns = [column_values(batch.column(name)) for name in wanted]
-                    texts, own = columns[: len(names)], columns[len(names) :]
-                    if all(map(are_plain, texts)) and all(map(_are_identities, own)):
+                    texts, own = [column_values(batch.column(name)) for name in names], list[Any]()
+                    column = None
+                    if self.identity is not None:
+                        column = batch.column(self.identity)
+                        own = [identity_values(column, f"{self.path}: {shown(self.identity)}")]
+                    if all(map(are_plain, texts)) and all(map(are_identities, own)):
                         lines = list(zip(numbers, repeat(1)))
-                        yield Batch(own[0] if own else numbers, texts, [], lines)
+                        yield Batch(own[0] if own else numbers, texts, [], lines, column)
                     else:
-                        values = ((names, list(row), 1) for row in zip(*columns, strict=True))
+                        values = ((names, list(row), 1) for row in zip(*texts, *own, strict=True))
                         rows = zip(numbers, values, strict=True)
-                        parsed = parse_rows(rows, partial(_row, self.identity), self.path, unreadable)
-                        yield self._batch(list(_with_faults(parsed, unreadable)), first)
+                        parsed = parse_rows(rows, partial(_row, self), self.path, unreadable)
+                        yield self._batch(list(_with_faults(parsed, unreadable)), first, column)
                     first = numbers.stop
         except (ArrowException, OSError) as error:
             raise InputError(f"{self.path}: cannot be read: {on_one_line(error)}") from None
@@ -215,9 +222,10 @@ class Source:
                 yield None, texts, (number, 1)
             return
         if self._kind is None:
-            cut = partial(_cut, self.texts)
-            lines = readable_lines(streams[0], self.path, unreadable)
-            yield from parse_rows(lines, cut, self.path, unreadable)
+            expected = f"where {self.texts} are expected{self.hint}"
+            # A blank line is no row, unless another file has a line beside it.
+            lines = (line for line in readable_lines(streams[0], self.path, unreadable) if line[1].strip())
+            yield from parse_rows(lines, partial(_cut, self.texts, expected), self.path, unreadable)
             return
         if self._kind == "json":
             rows = _named(self, json_records(streams[0], self.path, unreadable))
@@ -229,10 +237,10 @@ class Source:
             wanted = _with_identity(self, self.columns)
             found = table_rows(streams[0], self.path, self._kind, wanted, unreadable, has_header=has_header)
             rows = _named(self, found)
-        yield from parse_rows(rows, partial(_row, self.identity), self.path, unreadable)
+        yield from parse_rows(rows, partial(_row, self), self.path, unreadable)
 
 
-class _Told(UnreadableRows):
+class Told(UnreadableRows):
     """Tells rows that cannot be read, or raises an error."""
 
     def __init__(self, path: str, on_fault: OnFault | None) -> None:
@@ -281,21 +289,13 @@ def _ending(path: str) -> str:
     return (name.with_suffix("") if name.suffix in COMPRESSED_SUFFIXES else name).suffix.lower()
 
 
-def _are_identities(values: Sequence[Any]) -> bool:
-    """Whether `_identity` would return all of these values as they are."""
-    kinds = {*map(type, values)}
-    if kinds == {int}:
-        return min(values) >= -_TOO_LARGE and max(values) < _TOO_LARGE
-    return kinds <= {str} and are_plain(values)
-
-
 def is_table(path: str) -> bool:
     """Whether a file's name says that it holds a table."""
     return _ending(path) in _KINDS
 
 
-def _cut(texts: int, number: int, line: str) -> Row:
-    return number, tuple(split_cells(line, [texts], f"where {texts} are expected")), (number, 1)
+def _cut(texts: int, expected: str, number: int, line: str) -> Row:
+    return number, tuple(split_cells(line, [texts], expected)), (number, 1)
 
 
 # The names of a row's texts, their values, which the identity may follow, and the number of the row's lines.
@@ -303,19 +303,13 @@ _Values = tuple[Sequence[str], list[Any], int]
 _Found = tuple[int, _Values]
 
 
-def _row(identity: str | None, number: int, found: _Values) -> Row:
+def _row(source: Source, number: int, found: _Values) -> Row:
     names, values, height = found
-    own = number if identity is None else _identity(values[-1], identity)
+    own = number if source.identity is None else identity(values[-1], source.identity)
+    if source.labelled:
+        label = source.texts - 1
+        values[label] = identity_text(identity(values[label], names[label]))
     return own, tuple(map(readable_text, values, names)), (number, height)
-
-
-def _identity(value: Any, name: str) -> Any:
-    """What identifies a row: a number or text, also of a date or another kind of value."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if not -_TOO_LARGE <= value < _TOO_LARGE:
-            raise RowError(f"{name}: {shown(value)} is too large a number")
-        return value
-    return readable_text(value if value is None or isinstance(value, str) else str(value), name)
 
 
 def _columns(source: Source, header: Sequence[str]) -> list[str]:

@@ -111,27 +111,45 @@ def sources(
     """Files of lines and tables as sources, whose columns are those of the tables.
 
     Args:
-        paths: the files.
-        options: those of a command. The values of `--column`, `--id` and `--strict` are taken out.
+        paths: the files, of which the second one may have a column and an identity of its own.
+        options: those of a command. The values of `--column`, `--id` and `--strict`, and those of the second
+            file, are taken out.
         on_fault: is told about rows that cannot be read, unless the command is strict.
     """
     from paraphrastic.base.rows import Source, is_table
 
     column, identity, strict = (options.pop(name) for name in ("column", "identity", "strict"))
-    columns, tell = [column] if column else [], None if strict else on_fault
+    others = options.pop("other_column", None), options.pop("other_identity", None)
     # Without any table, it is an error to name a column, which reading the first file shows.
     any_table = any(map(is_table, paths))
-    return [
-        Source(path, columns, identity, on_fault=tell)
-        if is_table(path) or not any_table
-        else Source(path, on_fault=tell)
-        for path in paths
-    ]
+    found = []
+    for path, own in zip(paths, ((None, None), others), strict=False):
+        text, name = own[0] or column, own[1] or identity
+        if any_table and not is_table(path):
+            text, name = own
+        found.append(Source(path, [text] if text else [], name, on_fault=None if strict else on_fault))
+    return found
+
+
+def pairs_of(path: str, options: dict[str, Any], on_fault: Callable[[str, str], None]) -> "Source":
+    """A file of pairs as a source; the values of `--columns`, `--second` and `--strict` are taken out."""
+    from paraphrastic.base.rows import Source
+
+    columns, second, strict = (options.pop(name) for name in ("columns", "second", "strict"))
+    others = [second] if second else []
+    return Source(path, columns, others=others, texts=2, on_fault=None if strict else on_fault)
 
 
 def identity(help: str) -> Argument:
     """`--id`."""
     return argument("--id", dest="identity", metavar="NAME", help=help)
+
+
+def other_column(name: str, file: str) -> Argument:
+    """The column of a second file, such as `--target-column`."""
+    return argument(
+        name, dest="other_column", metavar="NAME", help=f"column of {file} (default: that of --column)"
+    )
 
 
 def output(help: str, metavar: str = "FILE") -> Argument:

@@ -1,5 +1,7 @@
 """`paraphrastic evaluate`: how good models are on pairs of one's own."""
 
+from typing import Any
+
 from paraphrastic.cli import arguments as cli
 
 
@@ -15,17 +17,18 @@ examples:
   paraphrastic search --model en --min-score quality.json --index vectors.npy --input - --output -
 
 A line of the pairs has two sentences with a tab between them and, with --labels, a label after another tab: 1
-if they mean the same and 0 if not, or how similar they are. A header above labels is left out. A row that
-cannot be read ends the command, since the figures are of all pairs. A model can be a folder, the name of one
-that comes with the package, a name on the Hugging Face Hub, or KIND=PLACE with a kind of `systems:` in a
-configuration, such as model2vec=FOLDER. The threshold in the file that --output writes is for the model that
-it was found with: `search --min-score` and `dedup --threshold` take the file.
+if they mean the same and 0 if not, or how similar they are. A header above labels is left out. A pair that
+cannot be read is named and left out. A model can be a folder, the name of one that comes with the package, a
+name on the Hugging Face Hub, or KIND=PLACE with a kind of `systems:` in a configuration, such as
+model2vec=FOLDER. The threshold in the file that --output writes is for the model that it was found with:
+`search --min-score` and `dedup --threshold` take the file.
 """,
     cli.several("--model", "MODEL", f"models to measure on the same pairs (default: {cli.CHOSEN})"),
     cli.file(
         "--pairs",
-        "TSV file with two columns, or three with --labels; with --columns, a table, plain or compressed "
-        "with gzip, bzip2 or Zstandard; - for standard input",
+        "text with two columns, or three with --labels, or a table by the ending of its name: .csv, .tsv, "
+        ".jsonl or .parquet; all but the last may be compressed with gzip, bzip2 or Zstandard; - for text on "
+        "standard input",
         dest="source",
         required=True,
     ),
@@ -34,9 +37,10 @@ it was found with: `search --min-score` and `dedup --threshold` take the file.
         nargs="+",
         metavar="NAME",
         default=(),
-        help="columns of a table (.csv, .tsv, .jsonl or .parquet) with the two sentences and, if there are "
-        "labels in it, their labels",
+        help="columns of the table with the two sentences and, if it has them, their labels; or their "
+        "numbers, from 1, if there is no header",
     ),
+    cli.file("--second", "file of the second sentences, line by line beside those of --pairs"),
     cli.argument(
         "--labels",
         nargs="?",
@@ -54,19 +58,21 @@ it was found with: `search --min-score` and `dedup --threshold` take the file.
         help="choose the lowest threshold whose precision is at least P, such as 0.95 (default: the "
         "threshold with the highest F1)",
     ),
+    cli.STRICT,
     cli.counted("--most", "pairs to use at most, drawn at random (default: 10000)", 10000),
     cli.THREADS,
 )  # fmt: skip
 def evaluate(
     model: list[str],
     source: str,
-    columns: list[str],
+    *,
     labels: str | bool,
     output: str | None,
     languages: tuple[str | None, str | None],
     precision: float | None,
     most: int,
     threads: int,
+    **options: Any,
 ) -> None:
     """Print how good models are on the pairs of a file."""
     from contextlib import nullcontext
@@ -75,17 +81,21 @@ def evaluate(
     from paraphrastic.base.files import json_text
     from paraphrastic.base.text_files import text_output
     from paraphrastic.model.folder import choose_folder
-    from paraphrastic.quality.evaluate_files import about, described, evaluate_pairs, open_place, read_pairs
+    from paraphrastic.quality.evaluate_files import about, described, evaluate_pairs, open_place
+    from paraphrastic.quality.labelled_pairs import read_pairs
     from paraphrastic.systems.open import open_system
 
     if precision is not None and not 0 < precision <= 1:
         raise InputError(f"a precision of {precision:.12g} is not above 0 and at most 1")
+    columns = options["columns"]
     if columns and len(columns) != (3 if labels is True else 2) and (labels or len(columns) != 3):
         cause = "two columns have the sentences, and a third one the labels, if --labels names no file"
         raise InputError(f"--columns: {len(columns)} names; {cause}")
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) if output else nullcontext() as file:
-        pairs = read_pairs(source, columns=columns, labels=labels, most=most)
+        with cli.faults() as on_fault:
+            rows = cli.pairs_of(source, options, on_fault)
+            pairs = read_pairs(rows, labels=labels, most=most)
         # All are opened before any is measured, which takes a while.
         systems = []
         names: list[str | None] = [*model] or [None]

@@ -91,22 +91,17 @@ the output, the cosine comes before them. A row that cannot be read is named and
 def score(
     model: str | None,
     source: str,
-    columns: list[str],
-    second: str | None,
-    strict: bool,
     *,
     languages: tuple[str, str] | None,
     **options: Any,
 ) -> None:
     """Write the cosine of each pair in a file."""
-    from paraphrastic.base.rows import Source
     from paraphrastic.model.embed_files import score_file
     from paraphrastic.model.folder import choose_folder, open_folder
 
     opened = open_folder(choose_folder(model, languages or ()))
-    others = [second] if second else []
     with cli.faults() as on_fault, cli.counter("pairs") as counter:
-        rows = Source(source, columns, others=others, texts=2, on_fault=None if strict else on_fault)
+        rows = cli.pairs_of(source, options, on_fault)
         score_file(opened, rows, languages=languages, **options, progress=counter)
 
 
@@ -135,6 +130,7 @@ row follow. All numbers start at 1. A matrix that another model made is refused.
     cli.rows(holds="sentences to search for, one per line", dest="queries"),
     cli.output("TSV file to write; - for standard output"),
     cli.COLUMN,
+    cli.other_column("--sentences-column", "--sentences"),
     cli.identity("column that tells the rows of --input apart (default: their numbers, from 1)"),
     cli.STRICT,
     cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
@@ -264,7 +260,11 @@ nearest neighbours (Artetxe and Schwenk 2019).
     cli.rows("--target", "target sentences, one per line", dest="target"),
     cli.output("TSV file to write; - for standard output"),
     cli.COLUMN,
+    cli.other_column("--target-column", "--target"),
     cli.identity("column that tells the rows of a table apart, for --ids (default: their numbers, from 1)"),
+    cli.argument(
+        "--target-id", dest="other_identity", metavar="NAME", help="that of --target (default: that of --id)"
+    ),
     cli.STRICT,
     cli.choice(
         "--margin",

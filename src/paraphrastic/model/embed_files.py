@@ -27,7 +27,7 @@ from paraphrastic.model.matrix_description import (
     require_replaceable,
 )
 from paraphrastic.model.system import System
-from paraphrastic.model.vector_tables import Write, is_table, table_output
+from paraphrastic.model.vector_tables import Write, is_parquet, is_table, of_one_type, table_output
 
 # Called with the number of sentences or lines that are done.
 OnSentences = Callable[[int], None]
@@ -100,13 +100,15 @@ def embed_file(
     else:
         writing = _matrix_output(output, model.dim, dtype, maker)
 
+    batches = of_one_type(source, batch) if is_parquet(output) else source.batches(batch)
+
     def work(rows: Batch) -> tuple[Batch, Vectors]:
         return rows, embed(rows.columns[0])
 
     done = embedded = 0
     # The output is opened first, so that no work is lost if it cannot be written.
     with writing as write:
-        for rows, vectors in in_order(work, source.batches(batch), workers):
+        for rows, vectors in in_order(work, batches, workers):
             write(rows, vectors)
             done, embedded = done + len(vectors), embedded + len(vectors) - len(rows.faults)
             if progress:

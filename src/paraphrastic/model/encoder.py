@@ -224,7 +224,11 @@ class SentenceEncoder(Value):
         Raises:
             InputError: tensors are asked for, and torch is not installed; see also `embed_raw_text`.
             TypeError: something else is asked for.
+            ValueError: the batch size is not a whole number of at least 1.
         """
+        # A newer version of theirs has the name of a prompt in this place.
+        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+            raise ValueError(f"the batch size {batch_size!r} is not a whole number of at least 1")
         for name, value in others.items():
             if value not in _DEFAULTS.get(name, ()) and name != "device":
                 raise TypeError(f"encode does not take {name}={value!r}")

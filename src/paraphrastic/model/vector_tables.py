@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.rows import Batch
+from paraphrastic.base.rows import Batch, Source, Told
 from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.model.encoder import Vectors
 from paraphrastic.model.matrix_description import Maker
@@ -22,6 +23,8 @@ _FAST = {
     "write_statistics": [IDENTITY],
     "compression": {IDENTITY: "snappy", f"{VECTOR}.list.element": "none"},
 }
+# Whole numbers of Parquet are smaller.
+_TOO_LARGE = 2**63
 _PARQUET, _JSON = ".parquet", (".jsonl", ".ndjson")
 
 # Appends the rows of a batch and their vectors, [n, dim].
@@ -45,7 +48,7 @@ def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Ite
     Rows that cannot be read are left out. The metadata of a Parquet file say which model made the vectors.
 
     Raises:
-        InputError: the file cannot be written, pyarrow is not installed, or identities are of several types.
+        InputError: the file cannot be written, or pyarrow is not installed.
     """
     if is_parquet(path):
         with _parquet_output(path, dim, dtype, maker) as write:
@@ -63,6 +66,37 @@ def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Ite
                     file.write(f'{{"{IDENTITY}": {name}, "{VECTOR}": [{numbers}]}}\n')
 
         yield write_lines
+
+
+def of_one_type(source: Source, size: int) -> Iterator[Batch]:
+    """Yield rows, `size` at a time, whose identities a column of Parquet can hold.
+
+    One that is of another type than the first, or too large a number, makes its row one that cannot be read.
+
+    Raises:
+        InputError: see `Source.batches`.
+    """
+    unreadable = Told(source.path, source.on_fault)
+    first: Any = None
+    for rows in source.batches(size):
+        # The rows of Parquet have a type already, and numbers of rows are of one type.
+        if rows.arrow is not None or isinstance(rows.identities, range):
+            yield rows
+            continue
+        faults = {*rows.faults}
+        for place, (value, lines) in enumerate(zip(rows.identities, rows.lines, strict=True)):
+            if lines is None:
+                continue
+            first = value if first is None else first
+            cause = ""
+            if type(value) is not type(first):
+                cause = f"{shown(value)} and the first identity, {shown(first)}, are not of one type"
+            elif isinstance(value, int) and not -_TOO_LARGE <= value < _TOO_LARGE:
+                cause = f"{shown(value)} is too large a number for Parquet"
+            if cause:
+                unreadable.add(source.path, lines[0], f"{source.identity}: {cause}")
+                faults.add(place)
+        yield replace(rows, faults=sorted(faults))
 
 
 @contextmanager
@@ -83,16 +117,10 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
         kept = [place for place in range(len(vectors)) if place not in bad]
         if not kept:
             return
-        names = [rows.identities[place] for place in kept]
-        try:
-            identities = pa.array(names, schema and schema.field(0).type)
-        except pa.ArrowException:
-            first = type(names[0])
-            if schema is not None:
-                first = str if schema.field(0).type == pa.string() else int
-            other = shown(next(name for name in names if type(name) is not first))
-            cause = f"the identities of rows are of several types: numbers, and text such as {other}"
-            raise InputError(f"{path}: {cause}; write JSON lines") from None
+        if rows.arrow is None:
+            identities = pa.array([rows.identities[place] for place in kept])
+        else:
+            identities = rows.arrow.take(pa.array(kept))
         if writer is None:
             schema = pa.schema({IDENTITY: identities.type, VECTOR: kind}, about)
             writer = ParquetWriter(output, schema, **_FAST)

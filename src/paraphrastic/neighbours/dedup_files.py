@@ -13,6 +13,7 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import unwritable_named
+from paraphrastic.base.identities import identity_text
 from paraphrastic.base.rows import Lines, Source
 from paraphrastic.base.tables import tsv_line
 from paraphrastic.base.text import visible
@@ -125,7 +126,9 @@ def _reported(rows: _Rows, duplicates: Duplicates, row: int) -> tuple[str, ...]:
     text = rows.members[row]
     original = int(duplicates.originals[text])
     cosine, kept = (1.0, text) if original == NOTHING else (float(duplicates.cosines[text]), original)
-    names = (str(rows.names[place] if rows.names else place + 1) for place in (row, rows.firsts[kept]))
+    names = (
+        identity_text(rows.names[place] if rows.names else place + 1) for place in (row, rows.firsts[kept])
+    )
     return f"{cosine:.6f}", *names, rows.texts[text], rows.texts[kept]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.identities import identity_text
 from paraphrastic.base.rows import Source
 from paraphrastic.base.tables import clean
 from paraphrastic.base.text import visible
@@ -102,7 +103,7 @@ def _read_sentences(source: Source) -> list[tuple[str, str]]:
     for identity, text in source.sentences():
         text = text.replace("\t", " ").strip()
         if seen := visible([text])[0].strip():
-            sentences.setdefault(seen, (text, clean(str(identity))))
+            sentences.setdefault(seen, (text, clean(identity_text(identity))))
     if not sentences:
         raise InputError(f"{source.path}: has no sentence")
     return list(sentences.values())

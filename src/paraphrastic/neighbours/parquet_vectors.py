@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from paraphrastic.base.arrays import Int64
 from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.identities import identity_values
 from paraphrastic.model.matrix_description import read_maker
 from paraphrastic.model.vector_tables import IDENTITY, METADATA, VECTOR, is_parquet
 from paraphrastic.neighbours.vectors import Matrix, VectorFile
@@ -92,11 +93,13 @@ class ParquetVectors(Matrix):
         if not all(IDENTITY in file.schema_arrow.names for file in self._files):
             return None
         parts = np.searchsorted(self._starts, rows, "right") - 1
-        columns = {part: self._column(part, IDENTITY) for part in set(parts.tolist())}
-        return [
-            columns[part][row - int(self._starts[part])].as_py()
-            for part, row in zip(parts.tolist(), rows, strict=True)
-        ]
+        places = np.asarray(rows) - self._starts[parts]
+        found: dict[int, Any] = {}
+        for part in set(parts.tolist()):
+            of_part = np.flatnonzero(parts == part)
+            column = self._column(part, IDENTITY).take(places[of_part])
+            found |= zip(of_part.tolist(), identity_values(column, f"{self.name}: {IDENTITY!r}"), strict=True)
+        return [found[place] for place in range(len(rows))]
 
     def _read(self, part: int) -> npt.NDArray[Any]:
         """The vectors of a row group."""

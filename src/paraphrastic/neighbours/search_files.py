@@ -10,6 +10,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.identities import identity_text
 from paraphrastic.base.rows import Source
 from paraphrastic.base.tables import clean
 from paraphrastic.base.text_files import text_output
@@ -111,7 +112,7 @@ def search_files(
             names = _names(matrix, neighbours.indices)
             for query, rank in np.argwhere(neighbours.indices >= 0).tolist():
                 row = int(neighbours.indices[query, rank])
-                query_name = _cell(str(numbers[query]))
+                query_name = _cell(identity_text(numbers[query]))
                 line = f"{neighbours.cosines[query, rank]:.6f}\t{query_name}\t{rank + 1}\t{names[row]}"
                 file.write(f"{line}\t{_cell(group[query])}\t{texts[row]}\n" if texts else f"{line}\n")
                 count += 1
@@ -144,7 +145,7 @@ def _names(matrix: Matrix, rows: Int64) -> dict[int, str]:
     """What the results call rows: their identities, or their numbers from 1."""
     chosen = np.unique(rows[rows >= 0]).tolist()
     known = matrix.identities(chosen) or [row + 1 for row in chosen]
-    return {row: _cell(str(name)) for row, name in zip(chosen, known, strict=True)}
+    return {row: _cell(identity_text(name)) for row, name in zip(chosen, known, strict=True)}
 
 
 def _cell(text: str) -> str:

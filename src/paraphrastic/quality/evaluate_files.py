@@ -1,155 +1,16 @@
 """The command `paraphrastic evaluate`: how good systems are on a file of pairs."""
 
-import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from paraphrastic.base.arrays import Float64, Int64
-from paraphrastic.base.errors import InputError, shown
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic.base.numbers import is_number, read_number
-from paraphrastic.base.rows import Source
-from paraphrastic.base.text_files import read_sentences
-from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
 from paraphrastic.quality.correlation import MIN_PAIRS, pearson, spearman
+from paraphrastic.quality.labelled_pairs import LabelledPairs
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval, Z, wilson
 from paraphrastic.quality.thresholds import Thresholds, auc, written
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledPairs:
-    """The pairs of a file.
-
-    Attributes:
-        name: the file.
-        sources: first sentences, n.
-        targets: second sentences, n.
-        labels: their labels, [n]; None without labels.
-        all_pairs: number of pairs in the file, of which these may be a sample.
-    """
-
-    name: str
-    sources: Sequence[str]
-    targets: Sequence[str]
-    labels: Float64 | None
-    all_pairs: int
-
-    @property
-    def are_graded(self) -> bool:
-        """Whether labels are degrees, and not 0 and 1 alone."""
-        return self.labels is not None and not np.isin(self.labels, (0, 1)).all()
-
-    @property
-    def digest(self) -> str:
-        """Digest of the pairs and their labels."""
-        labels = [] if self.labels is None else self.labels.tolist()
-        content = repr((list(self.sources), list(self.targets), labels))
-        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def read_pairs(
-    source: str,
-    *,
-    columns: Sequence[str] = (),
-    labels: str | bool = False,
-    most: int | None = None,
-    seed: int = 0,
-) -> LabelledPairs:
-    """Read a file of pairs.
-
-    Args:
-        source: lines `sentence TAB sentence` or, with `labels=True`, `sentence TAB sentence TAB label`;
-            plain or compressed; `-` is standard input. With `columns`, a table.
-        columns: the columns of a table with the sentences and, if there is a third one, their labels.
-        labels: whether there is a third column with labels, or a file with a label on each line. Labels are
-            numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity. A
-            header above them is left out.
-        most: a larger file is sampled to so many pairs; None reads all.
-        seed: seed of the sample.
-
-    Raises:
-        InputError: a file cannot be read or has no pairs, a line does not have these columns or has an empty
-            sentence, a label is not a number, or labels are all the same.
-    """
-    if columns:
-        labels = labels or len(columns) == 3
-        rows = [_checked(source, number, cells) for number, cells in _table(source, columns)]
-    else:
-        width = 3 if labels is True else 2
-        rows = [_cells(source, number, line, width) for number, line in _lines(source)]
-    values = None
-    if labels is True:
-        rows = rows[_has_header([cells[2] for _, cells in rows]) :]
-        values = np.array([_label(source, number, cells[2]) for number, cells in rows])
-    elif labels:
-        lines = [*_lines(labels)]
-        if _has_header([line for _, line in lines]):
-            # The file of the pairs has a header, too, or not.
-            rows = rows[len(rows) == len(lines) :]
-            lines = lines[1:]
-        if len(lines) != len(rows):
-            raise InputError(f"{labels} has {len(lines)} labels, but {source} has {len(rows)} pairs")
-        values = np.array([_label(labels, number, line) for number, line in lines])
-    if not rows:
-        raise InputError(f"{source}: has no pairs")
-    if values is not None and (values == values[0]).all():
-        raise InputError(
-            f"{source}: all {len(values)} labels are {values[0]:g}; two different ones are needed"
-        )
-    chosen: Int64 = np.arange(len(rows))
-    if most is not None and len(rows) > most:
-        chosen = np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))
-        values = None if values is None else values[chosen]
-    pairs = [rows[place][1] for place in chosen.tolist()]
-    return LabelledPairs(source, [pair[0] for pair in pairs], [pair[1] for pair in pairs], values, len(rows))
-
-
-def _lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, with their numbers from 1."""
-    numbered = enumerate(read_sentences(path), start=1)
-    return ((number, line) for number, line in numbered if line.strip())
-
-
-def _table(path: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """The cells of the columns of a table, with the numbers of their lines."""
-    label = columns[2] if len(columns) == 3 else None
-    for batch in Source(path, columns[:2], label, texts=2).batches(BLOCK_SENTENCES):
-        # Nothing else could be read, so each row has its lines.
-        for lines, own, *pair in zip(batch.lines, batch.identities, *batch.columns, strict=True):
-            yield (lines or (0, 0))[0], [*pair, *([] if label is None else [str(own)])]
-
-
-def _cells(name: str, number: int, line: str, columns: int) -> tuple[int, list[str]]:
-    cells = line.split("\t")
-    if len(cells) != columns:
-        hint = ""
-        if columns == 2 and len(cells) == 3:
-            hint = "; if the third one has labels, give --labels"
-        raise InputError(f"{name}:{number}: {len(cells)} columns where {columns} are expected{hint}")
-    return _checked(name, number, cells)
-
-
-def _checked(name: str, number: int, cells: list[str]) -> tuple[int, list[str]]:
-    if not (cells[0].strip() and cells[1].strip()):
-        raise InputError(f"{name}:{number}: a sentence is empty")
-    return number, cells
-
-
-def _has_header(labels: Sequence[str]) -> bool:
-    """Whether the first of some labels is the name of their column: a word above numbers."""
-    return len(labels) > 1 and not is_number(labels[0]) and labels[0][:1].isalpha() and is_number(labels[1])
-
-
-def _label(name: str, number: int, text: str) -> float:
-    try:
-        return read_number(text)
-    except ValueError:
-        raise InputError(f"{name}:{number}: the label {shown(text)} is not a number") from None
 
 
 def evaluate_pairs(
@@ -228,7 +89,8 @@ def _interval_of_area(area: float, positives: int, n: int) -> list[float]:
 
 def about(pairs: LabelledPairs) -> Json:
     """What a file of `evaluate` says about its pairs: how many were used, of how many, and their digest."""
-    return {"pairs": pairs.name, "digest": pairs.digest, "n": len(pairs.sources), "of": pairs.all_pairs}
+    counts = {"n": len(pairs.sources), "of": pairs.all_pairs, "unreadable": pairs.unreadable}
+    return {"pairs": pairs.name, "digest": pairs.digest, **counts}
 
 
 def described(result: Json, pairs: LabelledPairs) -> list[str]:
