@@ -119,11 +119,14 @@ lint: .venv/installed-all  ## check style and types
 	$(BIN)/snakemake --lint
 	$(BIN)/hadolint Dockerfile
 
+# The address that this was cloned from, if it is one of the web and tells no secrets.
+REPOSITORY ?= $(shell git config --get remote.origin.url | grep -E '^https://[^@?]+$$')
+
 .PHONY: docs
 docs: .venv/installed-all  ## build the site of the documentation: .venv/site/index.html
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/site.py .venv/pages
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	REPOSITORY=$(REPOSITORY) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "open .venv/site/index.html"
 
 .PHONY: audit

@@ -11,6 +11,8 @@ from pipelines import ROOT, environment
 
 from browser import Browser
 
+REPOSITORY = "https://code.example/people/project"
+
 pytestmark = pytest.mark.slow("builds the site")
 
 
@@ -25,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mkdocs.yml").write_text(text.replace("paths: [src]", f"paths: [{ROOT / 'src'}]"))
     subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", folder / "mkdocs.yml"],
-        env={**environment(), "NO_MKDOCS_2_WARNING": "1"}, check=True,
+        env={**environment(), "NO_MKDOCS_2_WARNING": "1", "REPOSITORY": REPOSITORY}, check=True,
     )  # fmt: skip
     return folder / "built"
 
@@ -47,6 +49,12 @@ def test_the_search_box_finds_pages_without_a_network(site: Path, browser: Brows
     pages = {re.split("[?#]", address)[0].removeprefix(f"file://{site}/") for address in found}
     assert all("margin" in (site / name).read_text(encoding="utf-8").lower() for name in pages)
     assert {address.partition(":")[0] for address in browser.requests} <= {"file", "data"}
+
+
+def test_every_page_links_to_the_repository(site: Path) -> None:
+    for page in ("index", "quickstart/embed"):
+        text = (site / f"{page}.html").read_text(encoding="utf-8")
+        assert f'<a href="{REPOSITORY}" title="Go to repository"' in text
 
 
 @pytest.mark.parametrize("width", [400, 1400])
