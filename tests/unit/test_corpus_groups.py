@@ -100,6 +100,19 @@ def test_rows_with_equal_keys_are_a_group(tmp_path: Path, kind: str) -> None:
     assert groups_of(rows) == {frozenset({"a cat", "the cat"}), frozenset({"a dog", "The  dog"})}
 
 
+def test_numbers_of_columns_need_no_header(tmp_path: Path) -> None:
+    german = "I am busy.\tIch bin beschäftigt.\nI'm busy.\tIch bin beschäftigt.\nTea?\tTee?\n"
+    path = packed(tmp_path / "a.zip", {"deu.txt": german, "_about.txt": "x"}, "zip")
+    spanish = written(tmp_path / "spa.csv", "Tea?,¿Té?\nSome tea?,¿Té?\n")
+    files = [(path, "table:deu.txt text:1 key:2"), (spanish, "text:1 key:2")]
+    assert groups_of(extract(tmp_path, files)) == {
+        frozenset({"I am busy.", "I'm busy."}),
+        frozenset({"Tea?", "Some tea?"}),
+    }
+    with pytest.raises(InputError, match=r"spa\.csv:1: no column '3'; the header has '1', '2'"):
+        extract(tmp_path, [(spanish, "text:1 key:3")])
+
+
 def test_keys_in_several_columns_and_files(tmp_path: Path) -> None:
     head = "Book,Chapter,Verse,Text\n"
     one = written(tmp_path / "one.csv", f'{head}Gen,1,1,"In the beginning, God"\nGen,11,1,Other\n')
@@ -186,7 +199,7 @@ def test_csv_keeps_ends_of_lines_in_quotes_and_names_broken_rows(tmp_path: Path)
         ("x.json", '{"a": 1}', "text:a", "has no list of rows; name it by rows:"),
         ("x.json", "[1", "text:a", "not JSON"),
         ("x.json", '[{"b": 1}, 5]', "text:a", r"x\.json:1: has no a"),
-        ("x.txt", "a\n", "text:a", "is no table: its name has none of the endings"),
+        ("x.log", "a\n", "text:a", "is no table: its name has none of the endings"),
         ("x.txt", "a\n", "lines:*.en", r"no file matches \*\.en; there are x\.txt"),
         ("x.csv", "a,b\nsame,SAME\n", "text:a text:b", "the corpus is empty"),
         ("x.csv", "a,b,one,other\n", "text:one text:other link:a link:b", "the corpus is empty: no lines"),

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from paraphrastic.base.compressed import COMPRESSED_SUFFIXES, open_stream
 from paraphrastic.base.errors import InputError, cut
 from paraphrastic.base.lines import UnreadableRows, aligned_lines
+from paraphrastic.base.numbers import is_count
 from paraphrastic.base.quoted_tables import table_rows
 from paraphrastic.base.row_values import RowError, json_records, parse_rows, readable_text, with_nested
 from paraphrastic_pipeline.registry.archive import member_names, open_members
@@ -21,7 +22,7 @@ GroupRow = tuple[tuple[str, ...], list[str]]
 # What each `<name>` of a pattern stands for.
 _Names = tuple[tuple[str, str], ...]
 # The separators of tables by the endings of their names; rows in JSON have none.
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".json": "", ".jsonl": "", ".ndjson": ""}
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".json": "", ".jsonl": "", ".ndjson": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,8 @@ def _records(
         rows = enumerate(_json_rows(stream, text.label, layout.rows), start=1)
         return parse_rows(rows, lambda number, row: (number, with_nested(row)), text.label, unreadable)
     if separator := _SEPARATORS[ending]:
-        return table_rows(stream, text.label, separator, wanted, unreadable)
+        has_header = not all(map(is_count, wanted))
+        return table_rows(stream, text.label, separator, wanted, unreadable, has_header=has_header)
     return json_records(stream, text.label, unreadable)
 
 

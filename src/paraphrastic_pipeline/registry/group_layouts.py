@@ -4,7 +4,7 @@ The column `members` of the registry, or `columns` in a configuration, has words
 
     lines:PATTERN   text files that are aligned by line; the lines of one number are a group
     keys:PATTERN    a file with a key for each line; lines with equal keys are a group
-    table:PATTERN   tables in CSV, TSV, JSON or JSON lines; without it, the whole file is one
+    table:PATTERN   tables in CSV, text with tabs, JSON or JSON lines; without it, the whole file is one
     rows:PATH       the list of rows in a JSON file, such as `annotations`
     text:COLUMN     a column with sentences; may be given several times
     key:COLUMN      rows that are equal in all such columns are a group; without it, each row is one
@@ -14,7 +14,8 @@ The column `members` of the registry, or `columns` in a configuration, has words
 
 Patterns are names in the archive, or of the files of the data set, in which `*` stands for any characters but
 a slash, `**/` for any folders and `<name>` for characters that are the same in all files of a group, such as
-the name of a test set. In other values, `%20` stands for a space.
+the name of a test set. In other values, `%20` stands for a space. If all columns are numbers, from 1, the
+table has no header.
 """
 
 import re
