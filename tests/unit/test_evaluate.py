@@ -183,7 +183,7 @@ def test_labels_of_a_file_of_their_own(tmp_path: Path, headers: tuple[bool, bool
     ("content", "labels", "message"),
     [
         ("", False, "has no pairs"),
-        ("a\n", False, ":1: 1 columns, where 2 are expected"),
+        ("a\n", False, ":1: 1 columns, where 2 are expected$"),
         ("a\tb\n\nc\td\t1\n", False, ":3: 3 columns, where 2 are expected; if the third one has labels, "),
         ("a\tb\tc\n", True, ":1: the label 'c' is not a number"),
         ("a\tb\tnan\n", True, ":1: the label 'nan' is not a number"),

@@ -74,7 +74,7 @@ class Source:
         others: files whose lines stand beside those of `path`.
         texts: how many texts a row has.
         labelled: the last of the texts is a label, which may be a number or a truth value in a table.
-        hint: what to say about lines with another number of cells.
+        hint: what to add about a line with more cells.
         on_fault: is told about each row that cannot be read; None makes it an error.
         opened: opens the file, if that is not done by its path.
     """
@@ -222,10 +222,9 @@ class Source:
                 yield None, texts, (number, 1)
             return
         if self._kind is None:
-            expected = f"where {self.texts} are expected{self.hint}"
             # A blank line is no row, unless another file has a line beside it.
             lines = (line for line in readable_lines(streams[0], self.path, unreadable) if line[1].strip())
-            yield from parse_rows(lines, partial(_cut, self.texts, expected), self.path, unreadable)
+            yield from parse_rows(lines, partial(_cut, self), self.path, unreadable)
             return
         if self._kind == "json":
             rows = _named(self, json_records(streams[0], self.path, unreadable))
@@ -294,8 +293,10 @@ def is_table(path: str) -> bool:
     return _ending(path) in _KINDS
 
 
-def _cut(texts: int, expected: str, number: int, line: str) -> Row:
-    return number, tuple(split_cells(line, [texts], expected)), (number, 1)
+def _cut(source: Source, number: int, line: str) -> Row:
+    hint = source.hint if line.count("\t") >= source.texts else ""
+    expected = f"where {source.texts} are expected{hint}"
+    return number, tuple(split_cells(line, [source.texts], expected)), (number, 1)
 
 
 # The names of a row's texts, their values, which the identity may follow, and the number of the row's lines.
