@@ -235,9 +235,57 @@ def test_a_file_without_a_good_pair_is_refused(tmp_path: Path) -> None:
     for labels, cause in ((True, "the label 'no' is not"), (False, "3 columns, where 2 .* give --labels")):
         with pytest.raises(InputError, match=f"pairs.tsv: no row can be read; .*pairs.tsv:1: {cause}"):
             read_pairs(Source(str(file), on_fault=lambda *_: None), labels=labels)
-    file.write_text("a\tb\tno\n" * 300 + "a\tb\t1\n" * 900)
-    with pytest.raises(InputError, match="101 of 101 lines cannot be read"):
+    file.write_text("a?\tb\tno\n" * 300 + "a\tb\t1\n" * 100 + "a\tb\t0\n" * 100)
+    with pytest.raises(InputError, match=r"300 of 500 rows cannot be read; .*pairs.tsv:1: the label 'no'"):
         read_pairs(Source(str(file), on_fault=lambda *_: None), labels=True)
+    file.write_text("a?\tb\tno\n" * 300 + "a\tb\t1\n" * 500 + "a\tb\t0\n" * 500)
+    assert read_pairs(Source(str(file), on_fault=lambda *_: None), labels=True).unreadable == 300
+
+
+@pytest.mark.parametrize("kind", ["two", "tsv", "csv"])
+def test_labels_of_a_file_stay_beside_their_pairs(tmp_path: Path, kind: str) -> None:
+    """A blank or missing label costs its own pair, or is an error, and never moves the others."""
+    sides = [[f"{word} is number {number}." for number in range(5)] for word in ("This", "That")]
+    if kind == "two":
+        for name, sentences in zip("ab", sides, strict=True):
+            (tmp_path / f"{name}.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
+        source = Source(str(tmp_path / "a.txt"), others=[str(tmp_path / "b.txt")])
+    else:
+        rows = ["one,other", *map(",".join, zip(*sides, strict=True))]
+        lines = rows if kind == "csv" else [row.replace(",", "\t") for row in rows[1:]]
+        (tmp_path / f"p.{kind}").write_text("".join(f"{line}\n" for line in lines))
+        source = Source(str(tmp_path / f"p.{kind}"))
+    labels = tmp_path / "labels.txt"
+    told: list[str] = []
+    for content, expected in (
+        ("5\n\n3\n2\n1\n", {0: 5, 2: 3, 3: 2, 4: 1}),
+        ("score\n\n4\n3\n2\n1\n\n\n", {1: 4, 2: 3, 3: 2, 4: 1}),
+        ("score\n5\n4\nx\n2\n1\n", {0: 5, 1: 4, 3: 2, 4: 1}),
+    ):
+        labels.write_text(content)
+        tell = replace(source, on_fault=lambda place, _: told.append(place))
+        pairs = read_pairs(tell, labels=str(labels))
+        assert dict(zip(pairs.sources, pairs.labels.tolist(), strict=True)) == {
+            sides[0][number]: label for number, label in expected.items()
+        }
+        assert (pairs.unreadable, len(told)) == (1, 1)
+        told.clear()
+    labels.write_text("score\n4\n3\n2\n1\n")
+    with pytest.raises(InputError, match=r"labels\.txt has 4 labels, but .* has 5 pairs"):
+        read_pairs(source, labels=str(labels))
+
+
+def test_a_sentence_with_a_bad_label_is_no_header(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text("It rains today.\tIt is raining.\tmaybe\na\tb\t1\nc\td\t0\n")
+    with pytest.raises(InputError, match=r"pairs\.tsv:1: the label 'maybe' is not a number"):
+        read_pairs(str(file), labels=True)
+
+
+def test_decimal_labels(tmp_path: Path) -> None:
+    same = pl.Series(["1.0", "0.5"]).cast(pl.Decimal(3, 1))
+    pl.DataFrame({"a": ["x", "y"], "b": ["z", "w"], "same": same}).write_parquet(tmp_path / "p.parquet")
+    assert read_pairs(str(tmp_path / "p.parquet"), labels=True).labels.tolist() == [1, 0.5]
 
 
 def test_truth_values_are_labels(tmp_path: Path) -> None:
@@ -260,8 +308,8 @@ def test_the_first_row_of_a_table_with_names_is_no_header(tmp_path: Path) -> Non
     pairs = read_pairs(source)
     assert (pairs.sources, pairs.unreadable) == (["y", "u"], 1)
     assert noted == [f"{tmp_path}/p.csv:2"]
-    # By their numbers, all rows are read, and the label under the header is none.
-    assert read_pairs(replace(source, columns=["1", "2", "3"])).unreadable == 2
+    # By their numbers, all rows are read, and the first one is a header.
+    assert read_pairs(replace(source, columns=["1", "2", "3"])).unreadable == 1
 
 
 def test_pairs_of_two_files(tmp_path: Path) -> None:

@@ -34,6 +34,13 @@ def read(source: Source, size: int = 2) -> tuple[list[Any], list[list[str]], lis
     return identities, columns, noted
 
 
+def read_with_blanks(source: Source) -> tuple[list[Any], list[list[str]], list[str]]:
+    noted: list[str] = []
+    (batch,) = replace(source, on_fault=lambda place, _: noted.append(place)).batches(100)
+    assert batch.faults == [0, 2]
+    return list(batch.identities), batch.columns, noted
+
+
 def written(folder: Path, name: str, content: str | bytes) -> str:
     path = folder / name
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
@@ -177,11 +184,18 @@ def test_without_anyone_to_tell_a_bad_row_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_file_of_faults_is_not_what_it_is_taken_for(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.txt", b"good\n" * 20 + b"\xff\n" * 200 + b"good\n" * 1000)
-    with pytest.raises(InputError, match=r"a\.txt:121: .*; 101 of 121 lines cannot be read"):
+    path = written(tmp_path, "a.txt", b"good\n" * 20 + b"\xff\n" * 200 + b"good\n" * 100)
+    with pytest.raises(InputError, match=r"a\.txt: 200 of 320 rows cannot be read; .*a\.txt:21: not UTF-8"):
         read(Source(path), 100)
-    path = written(tmp_path, "a.txt", b"good\n" * 1000 + b"\xff\n" * 200)
-    assert len(read(Source(path), 100)[2]) == 200
+    # Wherever they are, fewer than half of the rows cost no others.
+    for content in (b"\xff\n" * 200 + b"good\n" * 1000, b"good\n" * 1000 + b"\xff\n" * 200):
+        assert len(read(Source(written(tmp_path, "a.txt", content)), 100)[2]) == 200
+
+
+def test_blank_lines_between_pairs_have_places_and_no_texts(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.tsv", "\na\tb\n \nc\td\n\n\n")
+    identities, columns, noted = read_with_blanks(Source(path, texts=2))
+    assert (identities, columns, noted) == ([1, 2, 3, 4], [["", "a", "", "c"], ["", "b", "", "d"]], [])
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
@@ -227,6 +241,13 @@ def test_an_identity_of_another_type_costs_its_row_alone_in_parquet(
 def test_no_rows_are_a_table_without_rows(folder: Path, tmp_path: Path) -> None:
     assert embed(folder, written(tmp_path, "a.txt", ""), tmp_path / "o.parquet") == 0
     assert pl.read_parquet(tmp_path / "o.parquet").shape == (0, 2)
+    # Its identities have the type that those of other parts have.
+    options = ["--column", "t", "--id", "n"]
+    pl.DataFrame({"n": [], "t": []}, {"n": pl.UInt16, "t": pl.String}).write_parquet(tmp_path / "a.parquet")
+    written(tmp_path, "a.csv", "n,t\n")
+    for name, kind in (("a.csv", pl.String), ("a.parquet", pl.UInt16)):
+        assert embed(folder, tmp_path / name, tmp_path / "o.parquet", *options) == 0
+        assert pl.read_parquet(tmp_path / "o.parquet").schema["id"] == kind
 
 
 def test_pairs_of_tables_and_of_two_files(

@@ -157,9 +157,7 @@ def test_sentences_are_those_of_the_rows(
 ) -> None:
     more = write(tmp_path / "more.txt", [*SENTENCES, "one more"])
     assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", more) == 1
-    assert capsys.readouterr().err == (
-        f"paraphrastic: error: {more} has 301 lines, but {index} has 300 rows\n"
-    )
+    assert capsys.readouterr().err == (f"paraphrastic: error: {more} has 301 rows, but {index} has 300\n")
     assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", "-") == 1
     assert "cannot come from a pipe" in capsys.readouterr().err
 

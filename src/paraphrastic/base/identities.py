@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.row_values import RowError, are_plain, column_values, readable_text
+from paraphrastic.base.row_values import RowError, column_values, readable_text
 
 
 def identity(value: Any, name: str) -> Any:
@@ -20,13 +20,15 @@ def identity(value: Any, name: str) -> Any:
         return value
     if isinstance(value, (list, dict)):
         raise RowError(f"{name}: {shown(value)} is not a single value")
-    return readable_text(value, name)
+    # Text is checked, but keeps its control characters, by which it may differ from other text.
+    readable_text(value.replace("\0", " ") if isinstance(value, str) else value, name)
+    return value
 
 
 def are_identities(values: Sequence[Any]) -> bool:
     """Whether `identity` would return all of these values as they are."""
     kinds = {*map(type, values)}
-    return kinds <= {int} or (kinds == {str} and are_plain(values))
+    return kinds <= {int} or kinds == {str}
 
 
 def identity_values(column: Any, place: str) -> list[Any]:
@@ -56,8 +58,9 @@ def identity_values(column: Any, place: str) -> list[Any]:
 def _text(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
-    # Such as a UUID, which is an extension of Arrow's.
-    return value if value is None or isinstance(value, (str, UnicodeDecodeError)) else str(value)
+    # Others, such as a UUID, are extensions of Arrow's.
+    plain = (str, bool, int, float, UnicodeDecodeError)
+    return value if value is None or isinstance(value, plain) else str(value)
 
 
 def identity_text(value: Any) -> str:

@@ -56,7 +56,7 @@ def table_rows(
         if cause:
             if has_header and not header:
                 raise InputError(f"{label}:{number}: the header cannot be read: {cause}")
-            unreadable.add(label, number, cause)
+            unreadable.add(label, number, cause if has_header else cause.replace("header", "first row"))
             continue
         if not header:
             header += row if has_header else map(str, range(1, len(row) + 1))

@@ -50,7 +50,7 @@ class Batch:
         identities: what identifies each row: its number from 1, or the value of a column, which is None for
             a row that cannot be read. [n]
         columns: the texts, a list of n for each column; those of a row that cannot be read are empty.
-        faults: the places, from 0, of the rows that cannot be read.
+        faults: the places, from 0, of the rows that cannot be read, and of blank lines among pairs.
         lines: the lines of each row, or None for one that cannot be read.
         arrow: the column that identifies the rows as Parquet has it, with its type; None in other files.
     """
@@ -119,19 +119,14 @@ class Source:
             yield batch
         unreadable.check_end(rows)
 
-    def sentences(self, *, readable: bool = False) -> Iterator[tuple[Any, str]]:
-        """Yield the identity and the first text of each row.
-
-        The text of a row that cannot be read is empty; with `readable`, such rows are left out.
+    def sentences(self) -> Iterator[tuple[Any, str]]:
+        """Yield the identity and the first text of each row; the text of one that cannot be read is empty.
 
         Raises:
             InputError: see `batches`.
         """
         for batch in self.batches(_ROWS):
-            bad = set(batch.faults) if readable else ()
-            for place, row in enumerate(zip(batch.identities, batch.columns[0], strict=True)):
-                if place not in bad:
-                    yield row
+            yield from zip(batch.identities, batch.columns[0], strict=True)
 
     @property
     def _kind(self) -> str | None:
@@ -195,8 +190,9 @@ class Source:
                 check_columns(file.schema_arrow.names, wanted, self.path)
                 for batch in file.iter_batches(size, columns=list(dict.fromkeys(wanted))):
                     numbers = range(first, first + len(batch))
-                    texts, own = [column_values(batch.column(name)) for name in names], list[Any]()
-                    column = None
+                    texts, own, column = [column_values(batch.column(name)) for name in names], [], None
+                    if self.labelled:
+                        texts[-1] = identity_values(batch.column(names[-1]), names[-1])
                     if self.identity is not None:
                         column = batch.column(self.identity)
                         own = [identity_values(column, f"{self.path}: {shown(self.identity)}")]
@@ -212,8 +208,8 @@ class Source:
         except (ArrowException, OSError) as error:
             raise InputError(f"{self.path}: cannot be read: {on_one_line(error)}") from None
 
-    def _read(self, unreadable: UnreadableRows, stack: ExitStack) -> Iterator[Row]:
-        """Yield the rows that can be read."""
+    def _read(self, unreadable: UnreadableRows, stack: ExitStack) -> Iterator[Row | None]:
+        """Yield the rows that can be read, and None for a blank line, which has no texts."""
         paths = [self.path, *self.others]
         opened = [self.stream(), *map(text_input, self.others)]
         streams = [stack.enter_context(stream) for stream in opened]
@@ -222,8 +218,7 @@ class Source:
                 yield None, texts, (number, 1)
             return
         if self._kind is None:
-            # A blank line is no row, unless another file has a line beside it.
-            lines = (line for line in readable_lines(streams[0], self.path, unreadable) if line[1].strip())
+            lines = _without_last_blanks(readable_lines(streams[0], self.path, unreadable))
             yield from parse_rows(lines, partial(_cut, self), self.path, unreadable)
             return
         if self._kind == "json":
@@ -244,7 +239,7 @@ class Told(UnreadableRows):
 
     def __init__(self, path: str, on_fault: OnFault | None) -> None:
         super().__init__(bound=0)
-        self._path, self._on_fault = path, on_fault
+        self.path, self._on_fault = path, on_fault
         self._first = ""
         self._waiting: list[int] = []
 
@@ -254,8 +249,6 @@ class Told(UnreadableRows):
         self.count += 1
         if self._on_fault is None:
             raise InputError(f"{place}: {cause}")
-        if self.count > _MOST_FAULTS and 2 * self.count > line:
-            raise InputError(f"{place}: {cause}; {self.count} of {line} lines cannot be read")
         self._on_fault(place, cause)
         self._first = self._first or f"{place}: {cause}"
         self._waiting.append(line)
@@ -267,12 +260,14 @@ class Told(UnreadableRows):
         return taken
 
     def check_end(self, rows: int) -> None:
-        """Raise an `InputError` if none of the rows could be read."""
+        """Raise an `InputError` if none of the rows could be read, or many and most of them could not."""
         if 0 < rows == self.count:
-            raise InputError(f"{self._path}: no row can be read; {self._first}")
+            raise InputError(f"{self.path}: no row can be read; {self._first}")
+        if self.count > _MOST_FAULTS and 2 * self.count > rows:
+            raise InputError(f"{self.path}: {self.count} of {rows} rows cannot be read; {self._first}")
 
 
-def _with_faults(rows: Iterator[Row], unreadable: UnreadableRows) -> Iterator[Row | None]:
+def _with_faults(rows: Iterator[Row | None], unreadable: UnreadableRows) -> Iterator[Row | None]:
     """The rows, and None in the place of each that could not be read."""
     seen = unreadable.count
     for row in rows:
@@ -293,7 +288,19 @@ def is_table(path: str) -> bool:
     return _ending(path) in _KINDS
 
 
-def _cut(source: Source, number: int, line: str) -> Row:
+def _without_last_blanks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Numbered lines but for the blank ones at the end."""
+    blank: list[tuple[int, str]] = []
+    for line in lines:
+        blank.append(line)
+        if line[1].strip():
+            yield from blank
+            blank.clear()
+
+
+def _cut(source: Source, number: int, line: str) -> Row | None:
+    if not line.strip():
+        return None
     hint = source.hint if line.count("\t") >= source.texts else ""
     expected = f"where {source.texts} are expected{hint}"
     return number, tuple(split_cells(line, [source.texts], expected)), (number, 1)

@@ -132,6 +132,12 @@ row follow. All numbers start at 1. A matrix that another model made is refused.
     cli.COLUMN,
     cli.other_column("--sentences-column", "--sentences"),
     cli.identity("column that tells the rows of --input apart (default: their numbers, from 1)"),
+    cli.argument(
+        "--sentences-id",
+        dest="other_identity",
+        metavar="NAME",
+        help="the --id of `embed`, if rows of --sentences were left out for it",
+    ),
     cli.STRICT,
     cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
     cli.min_score("rows", of_files=True),
@@ -160,12 +166,14 @@ def search(
     system = open_system(folder, threads=threads)
     if isinstance(min_score, Path):
         min_score = read_threshold(min_score, system)
+    identity = options["other_identity"]
     with cli.faults() as on_fault, cli.progress() as progress:
         asked, *others = cli.sources([queries, *([sentences] if sentences else [])], options, on_fault)
+        # What cannot be read there was told when it was embedded.
+        quiet = {"identity": identity, "on_fault": asked.on_fault and (lambda *_: None)}
         search_files(
             system,
-            # What cannot be read there was told when it was embedded.
-            Index(index, *(replace(other, identity=None, on_fault=lambda *_: None) for other in others)),
+            Index(index, *(replace(other, **quiet) for other in others)),
             asked,
             **options,
             options=SearchOptions(k, min_score, threads),

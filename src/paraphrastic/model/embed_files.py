@@ -94,7 +94,7 @@ def embed_file(
         normalized=encoding.normalize,
     )
     if is_table(output):
-        writing = table_output(output, model.dim, dtype, maker)
+        writing = table_output(output, model.dim, dtype, maker, source)
     elif source.identity is not None:
         raise InputError(f"{output}: a matrix has no identities of rows; write a .parquet or a .jsonl file")
     else:

@@ -1,7 +1,7 @@
 """Vectors as tables with the identity of each row: Parquet and JSON lines."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
@@ -23,6 +23,8 @@ _FAST = {
     "write_statistics": [IDENTITY],
     "compression": {IDENTITY: "snappy", f"{VECTOR}.list.element": "none"},
 }
+# Characters at which some programs end a line, as JSON.
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 # Whole numbers of Parquet are smaller.
 _TOO_LARGE = 2**63
 _PARQUET, _JSON = ".parquet", (".jsonl", ".ndjson")
@@ -41,8 +43,16 @@ def is_parquet(path: str) -> bool:
     return PurePath(path).suffix.lower() == _PARQUET
 
 
+def runs(rows: Any, kept: Sequence[int]) -> list[Any]:
+    """Rows of an array or a batch of Arrow, ascending, as parts of it; Arrow's `take` lacks some types."""
+    places = np.asarray(kept, np.int64)
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)
+    lengths = np.diff(starts, append=len(places))
+    return [rows.slice(start, length) for start, length in zip(places[starts], lengths, strict=True)]
+
+
 @contextmanager
-def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Iterator[Write]:
+def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker, source: Source) -> Iterator[Write]:
     """Yield a function that appends rows to a table with the columns `id` and `vector`.
 
     Rows that cannot be read are left out. The metadata of a Parquet file say which model made the vectors.
@@ -51,7 +61,7 @@ def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Ite
         InputError: the file cannot be written, or pyarrow is not installed.
     """
     if is_parquet(path):
-        with _parquet_output(path, dim, dtype, maker) as write:
+        with _parquet_output(path, dim, dtype, maker, source) as write:
             yield write
         return
     with text_output(path) as file:
@@ -62,7 +72,7 @@ def table_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Ite
                 if place not in bad:
                     # So many digits tell apart all numbers in single precision.
                     numbers = ", ".join(map("{:.9g}".format, vectors[place].tolist()))
-                    name = json.dumps(identity, ensure_ascii=False)
+                    name = json.dumps(identity, ensure_ascii=False).translate(_LINE_ENDS)
                     file.write(f'{{"{IDENTITY}": {name}, "{VECTOR}": [{numbers}]}}\n')
 
         yield write_lines
@@ -78,6 +88,7 @@ def of_one_type(source: Source, size: int) -> Iterator[Batch]:
     """
     unreadable = Told(source.path, source.on_fault)
     first: Any = None
+    read = 0
     for rows in source.batches(size):
         # The rows of Parquet have a type already, and numbers of rows are of one type.
         if rows.arrow is not None or isinstance(rows.identities, range):
@@ -96,11 +107,15 @@ def of_one_type(source: Source, size: int) -> Iterator[Batch]:
             if cause:
                 unreadable.add(source.path, lines[0], f"{source.identity}: {cause}")
                 faults.add(place)
+        read += len(rows.identities)
         yield replace(rows, faults=sorted(faults))
+    unreadable.check_end(read)
 
 
 @contextmanager
-def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> Iterator[Write]:
+def _parquet_output(
+    path: str, dim: int, dtype: np.dtype[Any], maker: Maker, source: Source
+) -> Iterator[Write]:
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
@@ -120,7 +135,7 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
         if rows.arrow is None:
             identities = pa.array([rows.identities[place] for place in kept])
         else:
-            identities = rows.arrow.take(pa.array(kept))
+            identities = pa.concat_arrays(runs(rows.arrow, kept))
         if writer is None:
             schema = pa.schema({IDENTITY: identities.type, VECTOR: kind}, about)
             writer = ParquetWriter(output, schema, **_FAST)
@@ -133,10 +148,19 @@ def _parquet_output(path: str, dim: int, dtype: np.dtype[Any], maker: Maker) -> 
         try:
             yield write
             if writer is None:
-                writer = ParquetWriter(
-                    output, pa.schema({IDENTITY: pa.int64(), VECTOR: kind}, about), **_FAST
-                )
+                without = pa.schema({IDENTITY: _type_without_rows(source), VECTOR: kind}, about)
+                writer = ParquetWriter(output, without, **_FAST)
         finally:
             # It writes to the file even when it is forgotten.
             if writer is not None:
                 writer.close()
+
+
+def _type_without_rows(source: Source) -> Any:
+    """The type of Arrow that the identities of a source without rows would have, as far as can be told."""
+    import pyarrow as pa
+    from pyarrow.parquet import read_schema
+
+    if source.identity is None:
+        return pa.int64()
+    return read_schema(source.path).field(source.identity).type if is_parquet(source.path) else pa.string()

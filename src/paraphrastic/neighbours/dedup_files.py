@@ -20,7 +20,7 @@ from paraphrastic.base.text import visible
 from paraphrastic.base.text_files import byte_output, text_input, text_output
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
-from paraphrastic.model.vector_tables import is_parquet
+from paraphrastic.model.vector_tables import is_parquet, runs
 from paraphrastic.neighbours.bitext import embed_entries
 from paraphrastic.neighbours.duplicates import Duplicates, near_duplicates
 from paraphrastic.neighbours.kernels import NOTHING
@@ -156,7 +156,8 @@ def _write_parquet(source: Source, file: IO[bytes], rows: _Rows, left_out: list[
     try:
         with ParquetFile(source.path) as table, ParquetWriter(file, table.schema_arrow) as writer:
             for batch in table.iter_batches(BLOCK_SENTENCES):
-                writer.write_batch(batch.filter(pa.array(kept[start : start + len(batch)])))
+                places = np.flatnonzero(kept[start : start + len(batch)]).tolist()
+                writer.write_table(pa.Table.from_batches(runs(batch, places), table.schema_arrow))
                 start += len(batch)
     except pa.ArrowException as error:
         raise InputError(f"{source.path}: its rows cannot be copied: {on_one_line(error)}") from None

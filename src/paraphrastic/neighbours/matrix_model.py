@@ -2,6 +2,8 @@
 
 import os
 import shlex
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from paraphrastic.base.arrays import unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import Source
-from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
 from paraphrastic.model.matrix_description import (
     Maker,
     MatrixDescription,
@@ -18,6 +20,7 @@ from paraphrastic.model.matrix_description import (
     sampled_rows,
 )
 from paraphrastic.model.system import System
+from paraphrastic.model.vector_tables import of_one_type
 from paraphrastic.neighbours.vectors import Matrix
 
 # Number of rows whose sentences are embedded again, and the lowest cosine of a row with the new vector.
@@ -95,12 +98,18 @@ def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker 
     few = np.random.default_rng(count).choice(count, min(_CHECKED_ROWS, count), replace=False)
     wanted, lines = set(few.tolist()), 0
     sentences: dict[int, str] = {}
-    for row, (_, text) in enumerate(source.sentences(readable=not matrix.has_all_rows)):
+    places: dict[int, int] = {}
+    for row, (line, text) in enumerate(sentences_of(matrix, source)):
         lines = row + 1
         if row in wanted:
-            sentences[row] = text
+            sentences[row], places[row] = text, line
     if lines != count:
-        raise InputError(f"{path} has {lines} lines, but {matrix.name} has {count} rows")
+        read, hint = "", ""
+        if not matrix.has_all_rows:
+            read = " that can be read"
+            if source.identity is None:
+                hint = "; if some were left out for their identities, --sentences-id names the column"
+        raise InputError(f"{path} has {lines} rows{read}, but {matrix.name} has {count}{hint}")
     rows = matrix.some(list(sentences)) if matrix.is_exact else None
     if rows is None or not np.isfinite(rows).all():
         return
@@ -117,13 +126,23 @@ def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker 
     if not differ.any() or (made is None and (differ != has_text).any()):
         return
     first = int(differ.argmax())
-    line, cosine = list(sentences)[first] + 1, f"their cosine is {cosines[first]:.2f}"
+    row, cosine = list(sentences)[first], f"their cosine is {cosines[first]:.2f}"
+    place, number = f"{path}:{places[row]}", row + 1
     if made:
         raise InputError(
-            f"{path}:{line}: is not the sentence of row {line} of {matrix.name} ({cosine}); "
+            f"{place}: is not the sentence of row {number} of {matrix.name} ({cosine}); "
             "give the text that the matrix was made of, with its lines in that order"
         )
     raise InputError(
-        f"{path}:{line}: {system.label} embeds it otherwise than row {line} of {matrix.name} ({cosine}), and "
+        f"{place}: {system.label} embeds it otherwise than row {number} of {matrix.name} ({cosine}), and "
         "likewise all other lines looked at; give the model and the text that the matrix was made of"
     )
+
+
+def sentences_of(matrix: Matrix, source: Source) -> Iterator[tuple[int, str]]:
+    """Yield the line and the sentence of each row of a matrix, which may lack those that were unreadable."""
+    for rows in (source.batches if matrix.has_all_rows else partial(of_one_type, source))(BLOCK_SENTENCES):
+        left_out = () if matrix.has_all_rows else {*rows.faults}
+        for place, (lines, text) in enumerate(zip(rows.lines, rows.columns[0], strict=True)):
+            if place not in left_out:
+                yield (lines[0] if lines else 0), text

@@ -97,8 +97,8 @@ class ParquetVectors(Matrix):
         found: dict[int, Any] = {}
         for part in set(parts.tolist()):
             of_part = np.flatnonzero(parts == part)
-            column = self._column(part, IDENTITY).take(places[of_part])
-            found |= zip(of_part.tolist(), identity_values(column, f"{self.name}: {IDENTITY!r}"), strict=True)
+            column = identity_values(self._column(part, IDENTITY), f"{self.name}: {IDENTITY!r}")
+            found |= {place: column[places[place]] for place in of_part.tolist()}
         return [found[place] for place in range(len(rows))]
 
     def _read(self, part: int) -> npt.NDArray[Any]:

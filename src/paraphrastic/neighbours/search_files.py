@@ -16,7 +16,7 @@ from paraphrastic.base.tables import clean
 from paraphrastic.base.text_files import text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.faiss_index import FaissFile
-from paraphrastic.neighbours.matrix_model import check_model, check_sentences
+from paraphrastic.neighbours.matrix_model import check_model, check_sentences, sentences_of
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
 from paraphrastic.neighbours.mine_files import OnProgress
 from paraphrastic.neighbours.nearest import Neighbours
@@ -137,8 +137,7 @@ def _open_index(
 def _chosen_lines(source: Source, matrix: Matrix, rows: Int64) -> dict[int, str]:
     """Return the sentences of these rows, counted from 0, as cells of a table."""
     wanted = set(rows[rows >= 0].tolist())
-    sentences = source.sentences(readable=not matrix.has_all_rows)
-    return {row: _cell(text) for row, (_, text) in enumerate(sentences) if row in wanted}
+    return {row: _cell(text) for row, (_, text) in enumerate(sentences_of(matrix, source)) if row in wanted}
 
 
 def _names(matrix: Matrix, rows: Int64) -> dict[int, str]:

@@ -1,6 +1,7 @@
 """Pairs of sentences of one's own, with or without labels."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ _Row = tuple[int, tuple[str, ...]]
 # The file and the line of a label, and its text.
 _Mark = tuple[str, int, str | Undecodable]
 _TRUTHS = {"true": 1.0, "false": 0.0}
+_NAME = re.compile(r"\w+([ -]\w+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def read_pairs(
             which is left out.
         labels: whether there is a third column with labels, or a file with a label on each line. Labels are
             numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity; `true`
-            and `false` are 1 and 0. A header above them is left out.
+            and `false` are 1 and 0. A header of words above them is left out.
         most: a larger file is sampled to so many pairs; None reads all.
         seed: seed of the sample.
 
@@ -75,34 +77,64 @@ def read_pairs(
             are all the same; see also `rows.Source`.
     """
     given = Source(source) if isinstance(source, str) else source
+    faults: list[str] = []
+
+    def tell(place: str, cause: str) -> None:
+        faults.append(place)
+        if given.on_fault:
+            given.on_fault(place, cause)
+
     labelled = labels is True or len(given.columns) == 3
     if given.others and labelled:
         raise InputError(f"{given.others[0]}: has the second sentences, so labels have a file of their own")
-    hint = "" if labels else "; if the third one has labels, give --labels"
-    read = replace(given, texts=3 if labelled else 2, labelled=labelled, hint=hint)
-    name = read.path
+    read = replace(
+        given,
+        texts=3 if labelled else 2,
+        labelled=labelled,
+        hint="" if labels else "; if the third one has labels, give --labels",
+        on_fault=given.on_fault and tell,
+    )
     rows = [*_rows(read)]
     marks: list[_Mark | None] = [None] * len(rows)
     if labelled:
-        marks = [row and (name, row[0], row[1][2]) for row in rows]
-        # A table whose columns have names has no header among its rows.
-        start = _has_header(marks) and (not read.is_table or all(map(is_count, read.columns)))
+        marks = [row and (read.path, row[0], row[1][2]) for row in rows]
+        start = _has_header(marks) and _may_be_header(rows[0], read)
         rows, marks = rows[start:], marks[start:]
     elif labels:
         marks = [*_marks(str(labels))]
         if _has_header(marks):
             # The file of the pairs has a header, too, or not.
-            rows = rows[len(rows) == len(marks) :]
+            rows = rows[len(rows) == len(marks) and _may_be_header(rows[0], read) :]
             marks = marks[1:]
         if len(marks) != len(rows):
-            raise InputError(f"{labels} has {len(marks)} labels, but {name} has {len(rows)} pairs")
-    pairs, values, told = list[tuple[str, ...]](), list[float](), Told(name, read.on_fault)
+            raise InputError(f"{labels} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
+    told = Told(read.path, read.on_fault)
+    pairs, values = _readable(rows, marks, told)
+    told.check_end(len(rows))
+    if not pairs:
+        raise InputError(f"{read.path}: has no pairs")
+    if values and min(values) == max(values):
+        cause = f"all {len(values)} labels are {values[0]:g}; two different ones are needed"
+        raise InputError(f"{read.path}: {cause}")
+    chosen: Int64 = np.arange(len(pairs))
+    if most is not None and len(pairs) > most:
+        chosen = np.sort(np.random.default_rng(seed).choice(len(pairs), most, replace=False))
+    sources, targets = ([pairs[place][side] for place in chosen.tolist()] for side in (0, 1))
+    kept = np.array(values)[chosen] if values else None
+    return LabelledPairs(read.path, sources, targets, kept, len(pairs), len(faults))
+
+
+def _readable(
+    rows: Sequence[_Row | None], marks: Sequence[_Mark | None], told: Told
+) -> tuple[list[tuple[str, ...]], list[float]]:
+    """The texts and labels of the pairs that have both sentences and, if there are labels, a good one."""
+    pairs, values = list[tuple[str, ...]](), list[float]()
     for row, mark in zip(rows, marks, strict=True):
         if row is None:
             continue
         line, texts = row
         if not (texts[0].strip() and texts[1].strip()):
-            told.add(name, line, "a sentence is empty")
+            told.add(told.path, line, "a sentence is empty")
             continue
         if mark:
             path, line, text = mark
@@ -112,24 +144,7 @@ def read_pairs(
                 told.add(path, line, str(error))
                 continue
         pairs.append(texts)
-    told.check_end(len(rows))
-    if not pairs:
-        raise InputError(f"{name}: has no pairs")
-    return _sampled(name, pairs, np.array(values) if values else None, len(rows), most, seed)
-
-
-def _sampled(
-    name: str, pairs: list[tuple[str, ...]], labels: Float64 | None, rows: int, most: int | None, seed: int
-) -> LabelledPairs:
-    """The pairs, or a sample of them, of which the file had so many rows."""
-    if labels is not None and (labels == labels[0]).all():
-        raise InputError(f"{name}: all {len(labels)} labels are {labels[0]:g}; two different ones are needed")
-    chosen: Int64 = np.arange(len(pairs))
-    if most is not None and len(pairs) > most:
-        chosen = np.sort(np.random.default_rng(seed).choice(len(pairs), most, replace=False))
-    sources, targets = ([pairs[place][side] for place in chosen.tolist()] for side in (0, 1))
-    labels = None if labels is None else labels[chosen]
-    return LabelledPairs(name, sources, targets, labels, len(pairs), rows - len(pairs))
+    return pairs, values
 
 
 def _rows(source: Source) -> Iterator[_Row | None]:
@@ -140,17 +155,30 @@ def _rows(source: Source) -> Iterator[_Row | None]:
 
 
 def _marks(path: str) -> Iterator[_Mark]:
-    """The labels of a file, one on each line that is not blank."""
+    """The labels of a file, one on each line; blank lines at the end are none."""
+    blank: list[_Mark] = []
     with text_input(path) as stream:
         for number, line in enumerate(read_lines(stream, path), start=1):
+            blank.append((path, number, line))
             if isinstance(line, Undecodable) or line.strip():
-                yield path, number, line
+                yield from blank
+                blank.clear()
+
+
+def _may_be_header(row: _Row | None, source: Source) -> bool:
+    """Whether a row may be a header: the names of columns, of one or two words, that no one else has read."""
+    if row is None or (source.is_table and not (source.columns and all(map(is_count, source.columns)))):
+        return False
+    return all(_NAME.fullmatch(text.strip()) for text in row[1])
 
 
 def _has_header(marks: Sequence[_Mark | None]) -> bool:
-    """Whether the first of some labels is the name of their column: a word above a label."""
-    texts = [mark[2] for mark in marks[:2] if mark and isinstance(mark[2], str)]
-    return len(texts) == 2 and not _is_label(texts[0]) and texts[0][:1].isalpha() and _is_label(texts[1])
+    """Whether the first of some labels is the name of their column: a word above labels."""
+    if not marks or marks[0] is None or isinstance(first := marks[0][2], Undecodable):
+        return False
+    others = (mark[2] for mark in marks[1:] if mark)
+    is_name = first[:1].isalpha() and not _is_label(first)
+    return is_name and any(isinstance(text, str) and _is_label(text) for text in others)
 
 
 def _is_label(text: str) -> bool:
