@@ -163,18 +163,23 @@ def test_labels_of_two_kinds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("headers", [(False, False), (True, True), (False, True), (True, False)])
 def test_labels_of_a_file_of_their_own(tmp_path: Path, headers: tuple[bool, bool]) -> None:
-    """Both files may have a header; that of the pairs alone is told by the numbers of lines."""
+    """A header above the labels alone is left out; if both have one, that could also be a missing label."""
     pairs, labels = tmp_path / "pairs.tsv", tmp_path / "labels.txt"
     table = tmp_path / "table.tsv"
     table.write_text("one\tother\tis_duplicate\na\tb\t1\nc\td\t0\n")
     assert read_pairs(str(table), labels=True).sources == ["a", "c"]
     pairs.write_text(headers[0] * "one\tother\n" + "a\tb\nc\td\n")
     labels.write_text(headers[1] * "label\n" + "1\n0\n")
-    if headers == (True, False):
-        with pytest.raises(InputError, match=r"labels.txt has 2 labels, but .*pairs.tsv has 3 pairs$"):
-            read_pairs(str(pairs), labels=str(labels))
-        return
-    read = read_pairs(str(pairs), labels=str(labels))
+    source = Source(str(pairs))
+    if headers[0]:
+        cause = "; 'label' is taken for a header, so if both have one, .*--columns" if headers[1] else ""
+        with pytest.raises(
+            InputError, match=rf"labels.txt has 2 labels, but .*pairs.tsv has 3 pairs{cause}$"
+        ):
+            read_pairs(source, labels=str(labels))
+        # A header that is named is known.
+        source = replace(source, columns=["one", "other"])
+    read = read_pairs(source, labels=str(labels))
     assert read.sources == ["a", "c"]
     assert read.labels.tolist() == [1, 0]
 
@@ -259,6 +264,8 @@ def test_labels_of_a_file_stay_beside_their_pairs(tmp_path: Path, kind: str) -> 
     told: list[str] = []
     for content, expected in (
         ("5\n\n3\n2\n1\n", {0: 5, 2: 3, 3: 2, 4: 1}),
+        ("nan\n4\n3\n2\n1\n", {1: 4, 2: 3, 3: 2, 4: 1}),
+        ("score\n5\n4\n3\n2\n\n", {0: 5, 1: 4, 2: 3, 3: 2}),
         ("score\n\n4\n3\n2\n1\n\n\n", {1: 4, 2: 3, 3: 2, 4: 1}),
         ("score\n5\n4\nx\n2\n1\n", {0: 5, 1: 4, 3: 2, 4: 1}),
     ):
@@ -273,6 +280,29 @@ def test_labels_of_a_file_stay_beside_their_pairs(tmp_path: Path, kind: str) -> 
     labels.write_text("score\n4\n3\n2\n1\n")
     with pytest.raises(InputError, match=r"labels\.txt has 4 labels, but .* has 5 pairs"):
         read_pairs(source, labels=str(labels))
+
+
+def test_words_are_no_header_above_labels_that_are_too_few(tmp_path: Path) -> None:
+    pairs, labels = tmp_path / "pairs.tsv", tmp_path / "labels.txt"
+    pairs.write_text("cat\tKatze\ndog\tHund\nhouse\tAuto\n")
+    labels.write_text("label\n1\n0\n")
+    with pytest.raises(InputError, match=r"labels\.txt has 2 labels, .*pairs\.tsv has 3 pairs; 'label' is"):
+        read_pairs(str(pairs), labels=str(labels))
+
+
+def test_blank_lines_at_the_ends_of_files_are_no_pairs(tmp_path: Path) -> None:
+    for name, text in (("a", "x\ny\n\n"), ("b", "z\nw\n\n"), ("labels", "label\n1\n0\n")):
+        (tmp_path / name).write_text(text)
+    source = Source(str(tmp_path / "a"), others=[str(tmp_path / "b")])
+    pairs = read_pairs(source, labels=str(tmp_path / "labels"))
+    assert (pairs.sources, pairs.labels.tolist(), pairs.unreadable) == (["x", "y"], [1, 0], 0)
+
+
+def test_bad_pairs_and_bad_labels_are_counted_together(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("one\n" * 80 + "a\tb\n" * 220)
+    (tmp_path / "l.txt").write_text("1\n" * 80 + "?\n" * 100 + "1\n0\n" * 60)
+    with pytest.raises(InputError, match=r"p\.txt: 180 of 300 rows cannot be read; "):
+        read_pairs(Source(str(tmp_path / "p.txt"), on_fault=lambda *_: None), labels=str(tmp_path / "l.txt"))
 
 
 def test_a_sentence_with_a_bad_label_is_no_header(tmp_path: Path) -> None:

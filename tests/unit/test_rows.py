@@ -91,6 +91,13 @@ def test_a_quote_that_is_never_closed_costs_its_row_alone(tmp_path: Path) -> Non
     assert [note.split(":")[1] for note in noted] == ["5"]
 
 
+def test_a_row_of_two_lines_with_too_many_cells_is_one_row(tmp_path: Path) -> None:
+    content = 'n,x\na,A dog.\n"b","It,\nrains",extra\nc,A cat.\n'
+    identities, (texts,), noted = read(Source(written(tmp_path, "a.csv", content), ["x"], "n"))
+    assert (identities, texts) == (["a", None, "c"], ["A dog.", "", "A cat."])
+    assert noted == ["a.csv:3: 3 columns, the header has 2"]
+
+
 def test_bytes_that_are_not_utf8_cost_their_row_alone(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", b"x\nfirst\n\xff\nlast\n")
     assert read(Source(path, ["x"]))[1:] == ([["first", "", "last"]], ["a.csv:3: not UTF-8: byte 0xff"])

@@ -124,7 +124,8 @@ def csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[i
     """Numbers and rows as in `_tsv_rows`.
 
     A quote that is never closed swallows everything up to the next quote. So if a row of several lines is not
-    right, only its first line is unreadable, and the others are read again.
+    right, and is no CSV or has lines that may be rows, only its first line is unreadable, and the others are
+    read again.
     """
     waiting = deque(islice(source, _FIRST_LINES))
     separator = csv_separator([line for _, line in waiting if isinstance(line, str)])
@@ -153,13 +154,14 @@ def csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[i
         except StopIteration:
             return
         except csv.Error as error:
-            row, cause = [], f"not CSV: {error}"
+            row, cause, again = [], f"not CSV: {error}", True
         else:
             cause = _other_width(row, header) if row else ""
+            again = any(_may_be_row(line, len(header), separator) for _, line in read[1:])
             if not cause and len(read) > _SWALLOWED:
                 cause = _swallowed(read, header, separator)
         number = read[0][0]
-        if cause and len(read) > 1:
+        if cause and again and len(read) > 1:
             waiting.extendleft(reversed(read[1:]))
             reader = csv.reader(lines(), delimiter=separator, strict=True)
         elif faults:
@@ -170,6 +172,12 @@ def csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[i
 
 def _other_width(row: Sequence[str], header: Sequence[str]) -> str:
     return f"{len(row)} columns, the header has {len(header)}" if len(row) != len(header) and header else ""
+
+
+def _may_be_row(line: str | Undecodable, width: int, separator: str) -> bool:
+    """Whether a line inside a cell may be a row of so many cells, all of whose quotes are in it."""
+    text = line.text if isinstance(line, Undecodable) else line
+    return text.count(separator) >= width - 1 and text.count('"') % 2 == 0
 
 
 def _swallowed(read: Sequence[_Line], header: Sequence[str], separator: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paraphrastic.base.errors import InputError, shown
+from paraphrastic.base.identities import identity_values
 from paraphrastic.base.rows import Batch, Source, Told
 from paraphrastic.base.text_files import byte_output, text_output
 from paraphrastic.model.encoder import Vectors
@@ -163,4 +164,8 @@ def _type_without_rows(source: Source) -> Any:
 
     if source.identity is None:
         return pa.int64()
-    return read_schema(source.path).field(source.identity).type if is_parquet(source.path) else pa.string()
+    if not is_parquet(source.path):
+        return pa.string()
+    kind = read_schema(source.path).field(source.identity).type
+    identity_values(pa.array([], kind), f"{source.path}: {shown(source.identity)}")
+    return kind

@@ -127,7 +127,9 @@ def check_sentences(matrix: Matrix, source: Source, system: System, made: Maker 
         return
     first = int(differ.argmax())
     row, cosine = list(sentences)[first], f"their cosine is {cosines[first]:.2f}"
-    place, number = f"{path}:{places[row]}", row + 1
+    number, place = row + 1, f"{path}:{places[row]}"
+    if not places[row]:
+        raise InputError(f"{path}: its row {number} cannot be read, but {matrix.name} has its vector")
     if made:
         raise InputError(
             f"{place}: is not the sentence of row {number} of {matrix.name} ({cosine}); "

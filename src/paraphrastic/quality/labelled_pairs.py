@@ -20,6 +20,8 @@ _Row = tuple[int, tuple[str, ...]]
 # The file and the line of a label, and its text.
 _Mark = tuple[str, int, str | Undecodable]
 _TRUTHS = {"true": 1.0, "false": 0.0}
+# What programs write where a label is missing, which is no name of a column.
+_MISSING = {"nan", "na", "n/a", "null", "none", "nat"}
 _NAME = re.compile(r"\w+([ -]\w+)?")
 
 
@@ -101,15 +103,10 @@ def read_pairs(
         start = _has_header(marks) and _may_be_header(rows[0], read)
         rows, marks = rows[start:], marks[start:]
     elif labels:
-        marks = [*_marks(str(labels))]
-        if _has_header(marks):
-            # The file of the pairs has a header, too, or not.
-            rows = rows[len(rows) == len(marks) and _may_be_header(rows[0], read) :]
-            marks = marks[1:]
-        if len(marks) != len(rows):
-            raise InputError(f"{labels} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
+        rows, marks = _beside(rows, [*_marks(str(labels))], read, str(labels))
     told = Told(read.path, read.on_fault)
     pairs, values = _readable(rows, marks, told)
+    told.count = len(faults)
     told.check_end(len(rows))
     if not pairs:
         raise InputError(f"{read.path}: has no pairs")
@@ -155,14 +152,38 @@ def _rows(source: Source) -> Iterator[_Row | None]:
 
 
 def _marks(path: str) -> Iterator[_Mark]:
-    """The labels of a file, one on each line; blank lines at the end are none."""
-    blank: list[_Mark] = []
+    """The labels of a file, one on each line."""
     with text_input(path) as stream:
         for number, line in enumerate(read_lines(stream, path), start=1):
-            blank.append((path, number, line))
-            if isinstance(line, Undecodable) or line.strip():
-                yield from blank
-                blank.clear()
+            yield path, number, line
+
+
+def _beside(
+    rows: list[_Row | None], marks: list[_Mark], source: Source, path: str
+) -> tuple[list[_Row | None], list[_Mark | None]]:
+    """Rows and the labels of a file, side by side: without a header and blank lines at the end.
+
+    Raises:
+        InputError: there are not as many labels as rows.
+    """
+    start = _has_header(marks)
+    labels = marks[start:]
+    while len(labels) > len(rows) and not _text(labels[-1][2]).strip():
+        labels.pop()
+    while len(rows) > len(labels) and (rows[-1] is None or not "".join(rows[-1][1]).strip()):
+        rows.pop()
+    if len(labels) != len(rows):
+        cause = f"{path} has {len(labels)} labels, but {source.path} has {len(rows)} pairs"
+        if start and len(labels) + 1 == len(rows):
+            # It is not known whether the first row is a header or a label is missing.
+            cause += f"; {shown(marks[0][2])} is taken for a header, so if both have one, remove both, "
+            cause += "or give --columns"
+        raise InputError(cause)
+    return rows, [*labels]
+
+
+def _text(line: str | Undecodable) -> str:
+    return line.text if isinstance(line, Undecodable) else line
 
 
 def _may_be_header(row: _Row | None, source: Source) -> bool:
@@ -177,7 +198,7 @@ def _has_header(marks: Sequence[_Mark | None]) -> bool:
     if not marks or marks[0] is None or isinstance(first := marks[0][2], Undecodable):
         return False
     others = (mark[2] for mark in marks[1:] if mark)
-    is_name = first[:1].isalpha() and not _is_label(first)
+    is_name = first[:1].isalpha() and not _is_label(first) and first.strip().lower() not in _MISSING
     return is_name and any(isinstance(text, str) and _is_label(text) for text in others)
 
 
