@@ -37,13 +37,15 @@ def step(snakemake: Any) -> Iterator[None]:
     gc.enable()
     prepare_streams(results=False)
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
-    log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
-    log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[log_file])
+    # Snakemake imports modules when it is asked for these. If memory ran out there, nothing would explain it
+    # below, so the log begins afterwards.
     name, inputs, outputs = name_of(snakemake), list(snakemake.input), list(snakemake.output)
     record = recorded(
         name, inputs=inputs, outputs=outputs, config=snakemake.config, code=snakemake.params.get("code")
     )
+    log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
+    log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[log_file])
     try:
         verify_downloads(inputs)
         with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
