@@ -103,10 +103,11 @@ def parts_of(model: AverageEncoder, sentences: Sequence[str]) -> dict[str, float
     model.embed_raw_text(sentences)
     for start in range(0, len(sentences), BLOCK_SENTENCES):
         block = sentences[start : start + BLOCK_SENTENCES]
-        texts = timed_part("prepare", partial(model._prepare, block, None))
-        tokens = timed_part("cut", partial(model._tokens, texts, None))
+        text = timed_part("prepare", partial(model._prepare_utf8, block, None))
+        tokens = timed_part("cut", partial(model._cutter.cut_words, text))
         vectors = timed_part("write memory", partial(np.ones, (len(block), model.dim), np.float16))
         timed_part("average", partial(model._embed, tokens, False, vectors))
+        texts = model._prepare(block, None)
         timed_part("sentencepiece alone", partial(model.processor.encode, texts, out_type=int, num_threads=1))
     parts = {name: 1e9 * taken / len(sentences) for name, taken in seconds.items()}
     print("ns a sentence on one core: " + ", ".join(f"{name} {taken:.0f}" for name, taken in parts.items()))

@@ -8,7 +8,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from paraphrastic.model.encoder import SentenceEncoder, as_list
+from paraphrastic.model.columns import as_list
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import choose_folder, open_folder
 
 

@@ -102,6 +102,10 @@ class AverageEncoder(PieceEncoder):
         """Raw sentences in the form in which sentencepiece receives them."""
         return spell(self._prepare(sentences, language), self.unit)
 
+    def _quick_tokens(self, sentences: Any, language: str | None) -> Pieces | None:
+        text = self._prepare_utf8(sentences, language) if self._cutter.by_word else None
+        return None if text is None else self._cutter.cut_words(text)
+
     def _tokens(self, texts: Sequence[str], language: str | None) -> Pieces:
         return self._cutter.cut(texts)
 

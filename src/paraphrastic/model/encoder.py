@@ -5,7 +5,7 @@ import shutil
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,12 @@ from paraphrastic.base.lines import HAS_NUL
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.model.architecture import encoder_name
+from paraphrastic.model.columns import Column, as_list
 from paraphrastic.model.files import CARD, MODULES, TOKENIZER, ModelFiles
 from paraphrastic.model.kernels import cosine_rows
 from paraphrastic.model.sentencepiece_models import with_unknown_pieces
 from paraphrastic.model.shipped import folder_of
+from paraphrastic.model.utf8 import Utf8, prepare_utf8
 from paraphrastic.model.values import Recipe, Value, opener
 
 if TYPE_CHECKING:
@@ -131,15 +133,19 @@ class SentenceEncoder(Value):
             raise TypeError("embed_raw_text takes a list of sentences, not one string; encode takes both")
         if np.dtype(dtype) not in (np.float32, np.float16):
             raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
-        column = _Column(sentences)
+        column = Column(sentences)
         self._check_language(language)
         vectors: Vectors = np.empty((len(column), self.dim), dtype)
 
         def embed(rows: slice) -> None:
-            # Strings are made and checked here, so that they stay in the processor's cache.
-            block = column[rows]
-            _check_strings(block, "number {}", rows.start)
-            self._embed(self.tokenize(block, language=language), normalize, vectors[rows])
+            block = column.part(rows)
+            tokens = self._quick_tokens(block, language)
+            if tokens is None:
+                # Strings are made and checked here, so that they stay in the processor's cache.
+                strings = as_list(block)
+                _check_strings(strings, "number {}", rows.start)
+                tokens = self._exact_tokens(strings, language)
+            self._embed(tokens, normalize, vectors[rows])
 
         in_blocks(embed, len(column), BLOCK_SENTENCES, threads or available_cores())
         return vectors
@@ -147,6 +153,14 @@ class SentenceEncoder(Value):
     def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
         """The first stage of `embed_raw_text`; `embed_tokens` is the second one."""
         self._check_language(language)
+        tokens = self._quick_tokens(sentences, language)
+        return self._exact_tokens(sentences, language) if tokens is None else tokens
+
+    def _quick_tokens(self, sentences: Any, language: str | None) -> Any | None:
+        """Tokens of a list or of a column of Arrow or NumPy, if they can be had without strings."""
+        return None
+
+    def _exact_tokens(self, sentences: Sequence[str], language: str | None) -> Any:
         try:
             return self._tokens(self._prepare(sentences, language), language)
         except UnicodeEncodeError:
@@ -156,8 +170,15 @@ class SentenceEncoder(Value):
 
     def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
         """Prepare raw text as training did; see `prepare_text`."""
-        settings = {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
-        return prepare_text(sentences, language=language, **settings)
+        return prepare_text(sentences, language=language, **self._text_settings)
+
+    def _prepare_utf8(self, sentences: Any, language: str | None) -> Utf8 | None:
+        """Prepare most text faster; see `prepare_utf8`."""
+        return prepare_utf8(sentences, language=language, **self._text_settings)
+
+    @property
+    def _text_settings(self) -> dict[str, Any]:
+        return {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
 
     def score_raw_text(
         self,
@@ -335,47 +356,6 @@ class PieceEncoder(SentenceEncoder):
         for _, array in sorted(self.tensors().items()):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
-
-
-class _Column:
-    """Sentences that are read in parts: a list, or a column of pandas, Polars, Arrow or NumPy."""
-
-    def __init__(self, sentences: Any) -> None:
-        self._method = ""
-        if sentences is None or isinstance(sentences, bytes):
-            raise TypeError(f"sentences are {sentences!r:.50}, not strings")
-        sentences = _plain(sentences)
-        if len(shape := getattr(sentences, "shape", (0,))) != 1:
-            raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
-        if not isinstance(sentences, list | tuple):
-            methods = ("to_pylist", "to_list", "tolist")
-            self._method = next((method for method in methods if hasattr(sentences, method)), "")
-            if not self._method:
-                sentences = list(sentences)
-        self._size = len(cast(Sequence[str], sentences))
-        # Rows of pandas have names, and `iloc` takes their places.
-        self._values: Any = getattr(sentences, "iloc", sentences)
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, rows: slice) -> Sequence[str]:
-        part = self._values[rows]
-        return getattr(part, self._method)() if self._method else part
-
-
-def _plain(sentences: Any) -> Any:
-    """A column of Arrow's for one of pandas that holds such a column, and with its words for one of codes."""
-    if hasattr(getattr(sentences, "dtype", None), "pyarrow_dtype"):
-        sentences = sentences.array.__arrow_array__()
-    kind: Any = getattr(sentences, "type", None)
-    return sentences.cast(kind.value_type) if hasattr(kind, "index_type") else sentences
-
-
-def as_list(sentences: Iterable[str]) -> Sequence[str]:
-    """Sentences as a list, which tables and arrays make of their columns faster than a loop does."""
-    column = _Column(sentences)
-    return column[slice(0, len(column))]
 
 
 def _check_strings(sentences: Sequence[Any], place: str, first: int = 0) -> None:

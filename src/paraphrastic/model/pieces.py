@@ -17,6 +17,7 @@ from paraphrastic.base.arrays import Bool, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.units import spell
 from paraphrastic.model import kernels
 from paraphrastic.model.sentencepiece_models import SPACE
+from paraphrastic.model.utf8 import Utf8
 
 # Normalizations that sentencepiece ships. None of them joins a space with the character next to it.
 NORMALIZATIONS = ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity")
@@ -71,14 +72,18 @@ class Cutter:
 
     def cut(self, texts: Sequence[str]) -> Pieces:
         """Cut prepared texts; several threads may call this at once."""
-        if not self.by_word:
-            pieces, counts, has_text = self._encode(texts)
-            return Pieces(pieces, np.concatenate([[0], np.cumsum(counts)]), has_text)
+        if self.by_word:
+            return self.cut_words(_as_bytes(texts))
+        pieces, counts, has_text = self._encode(texts)
+        return Pieces(pieces, np.concatenate([[0], np.cumsum(counts)]), has_text)
+
+    def cut_words(self, text: Utf8) -> Pieces:
+        """Cut prepared texts in UTF-8, if pieces are those of words."""
         try:
             table = self._tables.get_nowait()
         except Empty:
             table = _WordTable()
-        cut = table.cut(*_as_bytes(texts), self._encode)
+        cut = table.cut(*text, self._encode)
         # After an error, the table is not put back, because it may be half updated.
         self._tables.put(table)
         return cut
@@ -190,11 +195,11 @@ def is_cut_at_spaces(processor: sentencepiece.SentencePieceProcessor) -> bool:
     )
 
 
-def _as_bytes(texts: Sequence[str]) -> tuple[UInt8, Int64]:
-    """All texts in UTF-8, with one byte between them, and where each of them ends."""
+def _as_bytes(texts: Sequence[str]) -> Utf8:
+    """Prepared texts in UTF-8."""
     joined = "\n".join(texts)
     text = np.frombuffer(joined.encode("utf-8"), np.uint8)
     if joined.count("\n") == len(texts) - 1:
-        return text, np.append(np.flatnonzero(text == ord("\n")), len(text))
+        return Utf8(text, np.append(np.flatnonzero(text == ord("\n")), len(text)))
     sizes = np.fromiter((len(text.encode("utf-8")) for text in texts), np.int64, len(texts))
-    return text, np.cumsum(sizes + 1) - 1
+    return Utf8(text, np.cumsum(sizes + 1) - 1)

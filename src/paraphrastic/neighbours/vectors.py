@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.encoder import SentenceEncoder, as_list
+from paraphrastic.model.columns import as_list
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.matrix_description import Maker
 from paraphrastic.neighbours.kernels import Entries
 

@@ -1,0 +1,56 @@
+"""Sentences in the forms in which people have them: lists, and columns of pandas, Polars, Arrow and NumPy."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+
+class Column:
+    """Sentences that are read in parts.
+
+    Raises:
+        TypeError: there is no column of sentences, but for example a table.
+    """
+
+    def __init__(self, sentences: Any) -> None:
+        if sentences is None or isinstance(sentences, bytes):
+            raise TypeError(f"sentences are {sentences!r:.50}, not strings")
+        sentences = _as_arrow(sentences)
+        if len(shape := getattr(sentences, "shape", (0,))) != 1:
+            raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
+        if not isinstance(sentences, list | tuple) and not _list_method(sentences):
+            sentences = list(sentences)
+        self._size = len(cast(Sequence[str], sentences))
+        # Rows of pandas have names, and `iloc` takes their places.
+        self._values: Any = getattr(sentences, "iloc", sentences)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def part(self, rows: slice) -> Any:
+        """Some of the sentences, in a form that `as_list` takes."""
+        return self._values[rows]
+
+
+def as_list(sentences: Iterable[str]) -> Sequence[str]:
+    """Sentences as a list, which columns and arrays make of themselves faster than a loop does."""
+    part = Column(sentences).part(slice(None))
+    method = _list_method(part)
+    return cast(Sequence[str], getattr(part, method)() if method else part)
+
+
+def _list_method(sentences: Any) -> str | None:
+    return next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(sentences, name)), None)
+
+
+def _as_arrow(sentences: Any) -> Any:
+    """A column of Arrow for one of pandas or Polars that is kept as such, with its words for one of codes."""
+    if hasattr(sentences, "to_arrow"):
+        try:
+            sentences = sentences.to_arrow()
+        except ImportError:
+            # Polars works without pyarrow.
+            return sentences
+    elif hasattr(getattr(sentences, "dtype", None), "pyarrow_dtype"):
+        sentences = sentences.array.__arrow_array__()
+    kind: Any = getattr(sentences, "type", None)
+    return sentences.cast(kind.value_type) if hasattr(kind, "index_type") else sentences
