@@ -22,6 +22,7 @@ rule encode_dataset:
         units=models.of("units"),
         tables=lambda wildcards: models.definition(wildcards).architecture.tables,
         grouped=models.of("grouped"),
+        texts=models.of("texts"),
         code=code_of("encode_dataset"),
     message:
         "Encode the training data of {wildcards.model}"

@@ -75,6 +75,7 @@ rule embed_sample:
         system=lambda wildcards: evaluations.place(wildcards.system),
         languages=models.languages_of_corpora,
         known=lambda wildcards: models.known_to(wildcards.system),
+        texts=models.of("texts"),
         sentences=lookup(dpath="definitions/{model}/training/teacher_sentences", within=config),
         code=code_of("embed_sample"),
     message:

@@ -22,6 +22,7 @@ rule tokenize_pairs:
         architecture=models.of("architecture"),
         lowercase=settings.text.lowercase,
         grouped=models.of("grouped"),
+        texts=models.of("texts"),
         code=code_of("tokenize_pairs"),
     message:
         "Cut the training data of {wildcards.model} into the tokens of its Transformer"

@@ -14,12 +14,18 @@ EVERY = 1_000_000
 
 
 def extract(
-    folder: Path, files: Sequence[tuple[Path, str]], *, per_group: int = EVERY, seed: int = 1, **options: Any
+    folder: Path,
+    files: Sequence[tuple[Path, str]],
+    *,
+    per_group: int = EVERY,
+    seed: int = 1,
+    kind: str = "groups",
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """Read files, each with the words of its layout, and return the pairs."""
     resources: Any = {"memory_mb": 200, "threads": 1, "temporary": folder / "temporary"}
     extract_corpus(
-        "groups",
+        kind,
         [CorpusFile(path, ("en",), tuple(words.split())) for path, words in files],
         ("en", "en"),
         folder / "pairs.parquet",

@@ -211,6 +211,25 @@ def test_faults_are_one_line(tmp_path: Path, name: str, text: str, words: str, c
     assert not (tmp_path / "pairs.parquet").exists()
 
 
+def test_text_without_pairs_is_where_the_words_say(tmp_path: Path) -> None:
+    table = "one\teins\tx\n \tleer\tx\ntwo\tzwei\tx\n"
+    path = packed(tmp_path / "a.zip", {"deu.txt": table, "notes": "x"}, "zip")
+    rows = written(tmp_path / "b.jsonl", '{"q": "three", "a": "four"}\n{"q": "five", "a": ""}\n[]\n')
+    files = [(path, "table:deu.txt text:1"), (rows, "text:q text:a")]
+    found = extract(tmp_path, files, kind="text", max_unreadable=1)
+    assert [row["source"] for row in found] == ["one", "two", "three", "four", "five"]
+    assert all(row["source"] == row["target"] for row in found)
+    # Files of lines may be among them. No two rows have the same number.
+    plain = [(written(tmp_path / name, f"{name}1\n\n{name}2\twith\n"), "") for name in "xy"]
+    found = extract(tmp_path, [*plain, *files], kind="text", max_unreadable=1)
+    assert [row["source"] for row in found][:5] == ["x1", "x2 with", "y1", "y2 with", "one"]
+    assert [row["line"] for row in found] == [1, 3, 4, 6, 7, 9, 10, 10, 11]
+    assert members_error("text", ()) is None
+    assert members_error("text", ("text:a", "where:b=1")) is None
+    for word in ("key:b", "link:b"):
+        assert "text has no groups" in str(members_error("text", ("text:a", word)))
+
+
 @pytest.mark.parametrize(
     ("words", "cause"),
     [

@@ -1,5 +1,6 @@
 """Test the vocabulary and the encoded training data."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 import sentencepiece
 from pair_files import write_pairs
-from small_corpus import sentence_pairs, trained_vocabulary, write_training_data
+from small_corpus import distinct_pairs, sentence_pairs, trained_vocabulary, write_training_data
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.sentencepiece_models import ordinary_pieces
@@ -95,11 +96,11 @@ def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
 
 def encoded(
     folder: Path, pairs: list[tuple[str, str]], *, max_pieces: int | None = None,
-    groups: pa.Array | None = None, **options: Any,
+    columns: Mapping[str, pa.Array] | None = None, **options: Any,
 ) -> PairDataset:  # fmt: skip
     """The data of these pairs, in pieces of a vocabulary of other ones."""
     _, model = write_training_data(folder, sentence_pairs(50))
-    parquet = write_pairs(folder / "own.parquet", pairs, **({"groups": groups} if groups else {}))
+    parquet = write_pairs(folder / "own.parquet", pairs, **(columns or {}))
     units = [UnitVocabulary("subword", (model,), max_pieces)]
     encode_dataset(parquet, units, folder / "own.h5", threads=1, **options)
     return PairDataset(folder / "own.h5")
@@ -192,6 +193,30 @@ def test_shuffling_gives_every_pair_once_and_keeps_sides_together(
             assert epoch(1, skip) == epoch(1)[skip:]
 
 
+def test_sentences_without_a_pair_are_never_shuffled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraphrastic_pipeline.training.pair_dataset.PAIRS_PER_BLOCK", 64)
+    pairs, corpus = distinct_pairs(200), np.resize(np.array([0, 2, 1, 0, 0], np.int16), 200)
+    pairs = [(one, one) if of == 2 else (one, other) for (one, other), of in zip(pairs, corpus, strict=True)]
+    with encoded(tmp_path, pairs, columns={"corpus": pa.array(corpus)}, texts=[2, 7], batch_rows=33) as data:
+        np.testing.assert_array_equal(data.alone, corpus == 2)
+        assert (len(data), data.n_trained) == (200, 160)
+        for window in (64, 640):
+            seen = [
+                tuple(sentence)
+                for sources, _ in data.shuffled(np.random.default_rng(1), window=window)
+                for sentence in listed(sources)
+            ]
+            rest = [
+                tuple(sentence)
+                for sources, _ in data.shuffled(np.random.default_rng(1), window=window, skip=70)
+                for sentence in listed(sources)
+            ]
+            assert rest == seen[70:]
+            stored = [tuple(sentence) for sentence in listed(data.read(0, 200)[0])]
+            kept = [each for each, of in zip(stored, corpus, strict=True) if of != 2]
+            assert sorted(seen) == sorted(kept)
+
+
 def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
     path = tmp_path / "train.h5"
     path.write_bytes(b"not HDF5")
@@ -221,7 +246,7 @@ def test_a_vocabulary_of_the_first_sentences_is_the_same_in_every_run(tmp_path: 
 def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
     groups = pa.array([[0], [0, 3], [1], [2], [3, 4, 5], [3]], pa.list_(pa.int32()))
     # Blocks of two rows, so that groups span them.
-    with encoded(tmp_path, sentence_pairs(6), groups=groups, grouped=True, batch_rows=2) as data:
+    with encoded(tmp_path, sentence_pairs(6), columns={"groups": groups}, grouped=True, batch_rows=2) as data:
         for side in data.read(1, 6):
             taken = side.take(np.array([4, 0, 3])).groups
             assert taken is not None

@@ -123,6 +123,8 @@ FAULTS: dict[str, tuple[Callable[[h5py.File], Any], str]] = {
     "fewer offsets": (resized("subword/source/offsets", 9), "subword/target has "),
     "no offsets": (resized("subword/source/offsets", 0), "subword/source has "),
     "fewer groups": (replaced("groups/offsets", lambda a: a[:9]), "groups has "),
+    "no such pair": (lambda file: file.create_dataset("alone", data=[3, 10**6]), "alone has other numbers"),
+    "half a pair": (lambda file: file.create_dataset("alone", data=[0.5]), "alone has other numbers than"),
     "short tokens": (replaced("subword/source/tokens", lambda a: a.astype(np.int16)), "subword/source has "),
     "real tokens": (replaced("subword/source/tokens", lambda a: a.astype(float)), "subword/source has "),
     "short offsets": (replaced("subword/source/offsets", lambda a: a.astype(np.int32)), "source has "),

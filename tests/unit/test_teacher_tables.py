@@ -12,15 +12,17 @@ import pytest
 import scipy.sparse
 from pair_files import write_pairs
 from sentencepiece import SentencePieceProcessor
-from small_corpus import sentence_pairs, write_training_data
-from training_runs import SETTINGS, training_inputs
+from small_corpus import sentence_pairs, trained_vocabulary, write_training_data
+from training_runs import SETTINGS, train_model, training_inputs
 
 from paraphrastic import load_model
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.system import System
 from paraphrastic_pipeline.training import teacher_tables
 from paraphrastic_pipeline.training.beginning import untrained_model
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.teacher import embed_pieces, embed_sample, piece_texts
 from paraphrastic_pipeline.training.teacher_tables import fit_tables, ridge
@@ -101,6 +103,45 @@ def test_a_side_that_the_teacher_does_not_know_has_the_vector_of_the_other(tmp_p
     assert {*teacher.asked} == {"en"}
     with pytest.raises(InputError, match=r"s\.h5: the teacher has no vector for any sentence"):
         sample(pairs, tmp_path / "s.h5", teacher, languages=[("de", "fr")] * 3, known=["en"])
+
+
+def test_a_sentence_without_a_pair_is_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraphrastic_pipeline.training.teacher._PAIRS", 7)
+    pairs = [(one, one) if number % 3 == 1 else (one, other) for number, (one, other) in enumerate(PAIRS)]
+    path = write_pairs(tmp_path / "p", pairs, corpus=pa.array(np.resize(np.array([0, 4, 0], np.int16), 600)))
+    languages, teacher = [("en", "en")] * 5, Counted()
+    everything = sample(path, tmp_path / "s.h5", teacher, languages=languages, texts=[4])
+    assert teacher.sentences == 200 + 2 * 400
+    np.testing.assert_array_equal(sample(path, tmp_path / "all", Counted(), languages=languages), everything)
+    # 5 sentences a triple of pairs: 40 of them are 24 pairs, and the 42nd is the second one of a pair.
+    for sentences, size in ((40, 24), (41, 24), (42, 25), (43, 26), (1, 1)):
+        some = sample(path, tmp_path / "s.h5", Counted(), languages=languages, texts=[4], sentences=sentences)
+        np.testing.assert_array_equal(some, [side[:size] for side in everything])
+
+
+def test_tables_count_a_sentence_without_a_pair_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such sentences weigh as much as if each of them were the side of a pair whose other side is unknown."""
+    given: list[scipy.sparse.csr_matrix] = []
+
+    def noted(bags: scipy.sparse.csr_matrix, *arguments: object, **others: object) -> Float32:
+        given.append(bags)
+        return ridge(bags, *arguments, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(teacher_tables, "ridge", noted)
+    pairs = [(one, one) if number % 3 == 1 else (one, other) for number, (one, other) in enumerate(PAIRS)]
+    path = write_pairs(tmp_path / "p", pairs, corpus=pa.array(np.resize(np.array([0, 4, 0], np.int16), 600)))
+    vocabulary = trained_vocabulary(path, tmp_path / "m", size=300)
+    for name, texts in (("with", [4]), ("without", [])):
+        dataset = tmp_path / f"{name}.h5"
+        encode_dataset(path, [UnitVocabulary("subword", (vocabulary,), 100)], dataset, texts=texts, threads=1)
+        sample(path, tmp_path / "s", Counted(), languages=[("en", "en")] * 5, texts=texts)
+        embed_pieces(dataset, [vocabulary], tmp_path / "pieces", system=Counted().system)
+        fit_tables(
+            dataset, pieces=tmp_path / "pieces", sample=tmp_path / "s", output=tmp_path / "t", threads=1
+        )
+    every = np.arange(1200)
+    once = every[(every < 600) | (every % 3 != 1)]
+    assert (given[0] != given[1][once]).nnz == 0
 
 
 def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,8 +249,38 @@ def test_files_that_do_not_belong_together(data: tuple[Path, Path], tmp_path: Pa
     files = {name: tmp_path / f"{name}.h5" for name in ("pieces", "sample")}
     with pytest.raises(InputError, match=r"pieces\.h5: was made for other training data"):
         fit_tables(other[0], **files, output=tmp_path / "x.h5", threads=1)
+    embed_pieces(other[0], [other[1]], tmp_path / "others.h5", system=Counted().system)
+    with pytest.raises(InputError, match=r"sample\.h5: was made for other training data; delete it"):
+        fit_tables(
+            other[0], **{**files, "pieces": tmp_path / "others.h5"}, output=tmp_path / "x.h5", threads=1
+        )
     with h5py.File(tmp_path / "pieces.h5", "a") as file:
         file["subword"][3, 2] += 1
     with pytest.raises(InputError, match=r"pieces\.h5: damaged: its content has changed"):
         fit_tables(data[0], **files, output=tmp_path / "x.h5", threads=1)
     assert not (tmp_path / "x.h5").exists()
+
+
+def test_nothing_is_trained_on_sentences_without_a_pair(tmp_path: Path) -> None:
+    alone = [(text, text) for text in ("a zebra jumps", "zebras jump over quick foxes")]
+    pairs = [*PAIRS[:100], *20 * alone]
+    path = write_pairs(tmp_path / "p", pairs, corpus=pa.array([0] * 100 + [1] * 40, pa.int16()))
+    data, vocabulary = tmp_path / "d.h5", trained_vocabulary(path, tmp_path / "m", size=120)
+    units = [UnitVocabulary("subword", (vocabulary,), None)]
+    encode_dataset(path, units, data, texts=[1], threads=1)
+    begun = untrained_model(training_inputs((data, vocabulary), SETTINGS)).tensors["embeddings"]
+    model = load_model(train_model((data, vocabulary), tmp_path / "out", SETTINGS).parent)
+    assert isinstance(model, AverageEncoder)
+    assert model.config["pairs"] == 100
+    learned, told = (
+        {piece for text in texts for piece in model.processor.encode(text)}
+        for texts in ([text for pair in pairs[:100] for text in pair], [text for text, _ in alone])
+    )
+    moved = (model.embeddings != begun).any(axis=1)
+    assert moved[sorted(learned)].all()
+    assert len(told - learned) > 5
+    assert not moved[sorted(told - learned)].any()
+    # With nothing else, there is nothing to train on.
+    encode_dataset(path, units, data, texts=[0, 1], threads=1)
+    with pytest.raises(InputError, match=r"d\.h5: contains no pairs"):
+        train_model((data, vocabulary), tmp_path / "none", SETTINGS)

@@ -1,6 +1,7 @@
 """Test models that begin from a teacher: from text alone, and in a language that it does not know."""
 
 import csv
+import json
 import zipfile
 from pathlib import Path
 
@@ -24,6 +25,12 @@ definitions:
     corpora: [sample_aligned]
     selection: {bitext: {language: null}}
     training: {init: teacher, teacher: shipped, teacher_sentences: 3000, epochs: 0, dimension: 64}
+  # Text beside pairs.
+  more:
+    languages: [en, fr]
+    corpora: [sample_aligned, {path: notes.txt, kind: text, languages: [en]}]
+    selection: {bitext: {language: null}}
+    training: {init: teacher, teacher: shipped, teacher_sentences: 3000, epochs: 1, dimension: 64}
 systems:
   shipped: {path: models/en, languages: [en]}
 vocabulary: {size: 800}
@@ -71,6 +78,13 @@ def test_models_from_a_teacher_alone(folder: Path) -> None:
     english, french = (both.embed_raw_text([pair[side] for pair in pairs], normalize=True) for side in (0, 1))
     hits = float(np.mean((english @ french.T).argmax(axis=1) == np.arange(len(pairs))))
     assert hits > 0.3
+    # Nothing is trained on text without pairs, but it is there.
+    run = snakemake(folder, "--configfile", "config.yaml", "--", "results/models/more/model.safetensors")
+    assert run.returncode == 0, run.stdout
+    counts = json.loads((folder / "results/corpora/more/counts.json").read_text())
+    aligned, notes = (corpus["kept"] for corpus in counts["corpora"])
+    assert load_model(folder / "results/models/more").config["pairs"] == aligned
+    assert notes > 500
     # A second run makes nothing again.
     assert not planned(folder, "--configfile", "config.yaml", "--", "results/tables/sts.csv").rules
 

@@ -17,5 +17,6 @@ with step(snakemake):
         system=open_system(params.system, threads=snakemake.threads),
         languages=params.languages,
         known=params.known,
+        texts=params.texts,
         sentences=params.sentences,
     )

@@ -13,5 +13,6 @@ with step(snakemake):
         snakemake.output.dataset,
         tables=snakemake.params.tables,
         grouped=snakemake.params.grouped,
+        texts=snakemake.params.texts,
         threads=snakemake.threads,
     )

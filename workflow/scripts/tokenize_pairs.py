@@ -16,4 +16,5 @@ with step(snakemake):
         Path(snakemake.output.dataset),
         lowercase=snakemake.params.lowercase,
         grouped=snakemake.params.grouped,
+        texts=snakemake.params.texts,
     )

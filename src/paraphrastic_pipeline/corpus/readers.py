@@ -227,12 +227,34 @@ def _groups(source: _Source) -> PairRows:
     return PairRows(pairs())
 
 
+def _text(source: _Source) -> PairRows:
+    """Sentences without pairs, each of which is both sides of a pair: those of lines, or where words say."""
+
+    def rows_of(number: int, file: CorpusFile) -> Iterator[tuple[int, Sequence[str]]]:
+        if not file.members:
+            return aligned_lines([source.stream(number)], [str(file.path)], source.unreadable)
+        layout, paths = group_layout(file.members), [Path(file.path)]
+        found = group_rows(paths, layout, source.unreadable, max_bytes=source.max_bytes)
+        return enumerate((texts for _, texts in found), start=1)
+
+    def sentences() -> Iterator[tuple[str, str, int]]:
+        last = 0
+        for number, file in enumerate(source.files):
+            # Rows of several files must not have the same numbers.
+            before = last
+            for row, texts in rows_of(number, file):
+                last = before + row
+                yield from ((text, text, last) for text in texts if text.strip())
+
+    return PairRows(sentences())
+
+
 # Each reader yields `source, target, line[, scores]`, with the sides in the order of the files' languages.
 _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "opus": _opus,
     "aligned": lambda source: PairRows((one, other, number) for number, (one, other) in source.aligned()),
     "captions": lambda source: PairRows(_captions(source.aligned())),
-    "text": lambda source: PairRows((line, line, number) for number, (line,) in source.aligned()),
+    "text": _text,
     "groups": _groups,
     "paranmt": lambda source: _lines_of_member(
         source, (3,), "expected reference, paraphrase and score", ("paraphrase_score",)

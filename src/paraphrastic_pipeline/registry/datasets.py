@@ -61,8 +61,8 @@ KINDS = {
     "captions": Kind((1,), is_corpus=True, grouped=True),
     # Sentences of one language in groups that mean the same; see `registry.group_layouts`.
     "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
-    # Text without pairs, a sentence on each line, which is both sides of a pair.
-    "text": Kind((1,), is_corpus=True),
+    # Text without pairs, a sentence on each line, or where the words of a layout say.
+    "text": Kind((1,), is_corpus=True, members="layout"),
     # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.pair_tables`.
     "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv", ".txt"), members="columns", scores=_SCORES),
     # The same with commas, and cells that may be in quotes.
@@ -275,7 +275,7 @@ def _check_agreement(row: dict[str, str], file: RemoteFile, dataset: Dataset, li
             first = f"line {line} says {getattr(dataset, column)!r}"
             raise _CellError(column, f"{row[column]!r}, but {first} for the same data set")
     for other in dataset.files:
-        if dataset.kind in FILE_KINDS and set(other.languages) == set(file.languages):
+        if KINDS[dataset.kind].endings and set(other.languages) == set(file.languages):
             pair = "-".join(file.languages)
             raise _CellError("languages", f"data set {dataset.name!r} has another file in {pair}")
         if other.name == file.name:
@@ -350,11 +350,17 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
     named = KINDS[kind].members
     if named == "layout":
+        if kind == "text" and not members:
+            return None
         try:
-            group_layout(members)
+            layout = group_layout(members)
         except LayoutError as error:
             return str(error)
-        return None
+        return (
+            "text has no groups, so keys:…, key:… and link:… say nothing of it"
+            if (kind == "text" and (layout.keys or layout.key or layout.link))
+            else None
+        )
     if named == "sides" and (not members or len(members) % 2):
         return f"kind {kind!r} needs one member per language, in the order of the languages"
     if named == "lines" and not members:

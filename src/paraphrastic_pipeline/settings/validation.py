@@ -79,10 +79,10 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training.optimizer}"
         yield from _teacher_errors(model, at, definition, config)
         texts = [name for name in definition.corpora if name in registry and registry[name].kind == "text"]
-        if texts and definition.is_trained:
+        if texts and len(texts) == len(definition.corpora) and definition.is_trained:
             yield (
                 f"{at}.epochs: {' and '.join(map(repr, texts))} has no pairs to train on; set epochs to 0, "
-                "so that the model remains what it begins as"
+                "so that the model remains what it begins as, or add a corpus of pairs"
             )
         vectors = training.initial_vectors
         yield from dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)

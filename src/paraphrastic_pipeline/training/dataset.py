@@ -7,6 +7,7 @@
     /word/…, /trigram/…       the same sentences, cut into other units
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
+    /alone                    int64 [k]          pairs of which both sides are a sentence without a pair
 
 `training.pair_dataset` reads them. The file has one group for each unit of the model, and a digest of its
 content (`base.hdf5`). The last row, `len(pieces)`, stands for a sentence without any piece (the original's
@@ -47,7 +48,7 @@ PAIRS_PER_BLOCK = 8192
 # Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
-GROUPS = "groups"
+GROUPS, ALONE = "groups", "alone"
 
 # Repeated from `model.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
@@ -77,6 +78,7 @@ def encode_dataset(
     *,
     tables: Tables = "shared",
     grouped: bool = False,
+    texts: Sequence[int] = (),
     threads: int,
     batch_rows: int = 65_536,
 ) -> None:
@@ -92,29 +94,38 @@ def encode_dataset(
         output: the HDF5 file.
         tables: whether the sides share all rows, none, or those of pieces that both spell alike.
         grouped: whether it is known which groups of sentences that mean the same the pairs are in.
+        texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with new_hdf5(output) as file:
         tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
-        for sentences in read_sides(pairs, file, grouped=grouped, batch_rows=batch_rows):
+        for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
             for tokenizer in tokenizers:
                 tokenizer.append(sentences)
         for tokenizer in tokenizers:
             tokenizer.finish(pairs)
 
 
-def read_sides(pairs: Path, file: h5py.File, *, grouped: bool, batch_rows: int) -> Iterator[list[list[str]]]:
-    """The sentences of both sides of pairs, in blocks, whose groups are written to `file` if `grouped`."""
+def read_sides(
+    pairs: Path, file: h5py.File, *, grouped: bool, texts: Sequence[int], batch_rows: int
+) -> Iterator[list[list[str]]]:
+    """The sentences of both sides of pairs, in blocks; their groups and `texts` are written to `file`."""
     if grouped:
         create_side(file, GROUPS)
-    columns = [*SIDES, GROUPS] if grouped else [*SIDES]
+    columns = [*SIDES, *([GROUPS] if grouped else []), *(["corpus"] if texts else [])]
+    alone, read = [np.empty(0, np.int64)], 0
     for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
         yield [batch[side].to_pylist() for side in SIDES]
+        if texts:
+            alone.append(read + np.flatnonzero(np.isin(batch["corpus"], texts)))
+            read += batch.num_rows
         if grouped:
             groups = batch[GROUPS]
             offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
             append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
+    if texts:
+        file[ALONE] = np.concatenate(alone)
 
 
 class _UnitTokenizer:

@@ -135,7 +135,7 @@ class TrainingRun:
         progress = self.progress
         while progress.epoch < self.settings.all_epochs and not self._stopped():
             epoch, training = progress.epoch, self._training
-            before = training * self.settings.epochs * -(-len(self.pairs) // self.settings.batch_size)
+            before = training * self.settings.epochs * -(-self.pairs.n_trained // self.settings.batch_size)
             read = {"pairs_read": progress.pairs_read, "batches_read": progress.batches_read - before}
             for sentences, megabatch in megabatches(self.pairs, self.settings, epoch=epoch, **read):
                 before = progress.pairs_read
@@ -249,7 +249,7 @@ class TrainingRun:
 
         `before` is the number of pairs read in the epoch before the mega-batch, and `megabatch` is its M.
         """
-        progress, n = self.progress, len(self.pairs)
+        progress, n = self.progress, self.pairs.n_trained
         before, done = (progress.epoch * n + read for read in (before, progress.pairs_read))
         end_of_epoch = progress.pairs_read == n
         last = end_of_epoch and progress.epoch + 1 == self.settings.all_epochs

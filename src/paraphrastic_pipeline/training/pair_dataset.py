@@ -18,7 +18,7 @@ from sentencepiece import SentencePieceProcessor
 from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic_pipeline.base.hdf5 import Look, hdf5_named, plain_dataset, verify
-from paraphrastic_pipeline.training.dataset import GROUPS, PAIRS_PER_BLOCK, SIDES
+from paraphrastic_pipeline.training.dataset import ALONE, GROUPS, PAIRS_PER_BLOCK, SIDES
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
@@ -76,6 +76,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     Attributes:
         units: the table of each unit, in the order of `Sentences` and its `others`.
         digests: SHA-256 of the content of `pairs` and, if there is one, of `teacher`.
+        alone: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
 
     Args:
         path: HDF5 file written by `encode_dataset`.
@@ -90,12 +91,13 @@ class PairDataset(AbstractContextManager["PairDataset"]):
         self.path, self._teacher, self._opened = path, None, ExitStack()
         with self._opened, hdf5_named(path, "a training data set"):
             self._file = self._opened.enter_context(h5py.File(path, "r", track_order=True))
-            groups = [group for name, group in self._file.items() if name != GROUPS]
+            groups = [group for name, group in self._file.items() if name not in (GROUPS, ALONE)]
             self._of_pairs = self._file.get(GROUPS)
             self.units = tuple(map(_table, groups))
             self._n_rows = [unit.n_rows for unit in self.units]
             self._groups = [[group[side] for side in SIDES] for group in groups]
             self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
+            self.alone = self._read_alone()
             self.digests = {"pairs": verify(self._file, self._ranges())}
             if teacher is not None:
                 with hdf5_named(teacher, "the vectors of a teacher"):
@@ -107,6 +109,15 @@ class PairDataset(AbstractContextManager["PairDataset"]):
                         )
                     self.digests["teacher"] = verify(self._teacher, _finite(teacher))
             self._opened = self._opened.pop_all()
+
+    def _read_alone(self) -> Bool:
+        alone = np.zeros(max(0, self._n_pairs), np.bool_)
+        if ALONE in self._file:
+            places = plain_dataset(self._file, ALONE)[:]
+            if places.dtype != np.int64 or places.ndim != 1 or not _are_below(places, self._n_pairs):
+                raise ValueError(f"{ALONE} has other numbers than those of {self._n_pairs} pairs")
+            alone[places] = True
+        return alone
 
     def _ranges(self) -> Look:
         """A function that refuses tokens without a row, and offsets that are not those of sentences."""
@@ -145,6 +156,11 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     def __len__(self) -> int:
         return self._n_pairs
 
+    @property
+    def n_trained(self) -> int:
+        """Number of pairs that can be trained on."""
+        return self._n_pairs - int(self.alone.sum())
+
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
@@ -178,6 +194,8 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     ) -> Iterator[tuple[Sentences, Sentences]]:
         """Yield all pairs once in random order, except the first `skip`, some thousands at a time.
 
+        Sentences without a pair are left out.
+
         Blocks of neighbouring pairs are drawn in random order, and a window of blocks, with about `window`
         pairs in all, is shuffled together. A window that holds the whole corpus gives a uniformly random
         order. A smaller one bounds memory and comes close to that, since the corpus is already shuffled on
@@ -190,6 +208,8 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
             # Drawn even for a skipped window, because the orders of the later windows must not change.
             order = generator.permutation(int((stops - starts).sum()))
+            alone = [self.alone[start:stop] for start, stop in zip(starts, stops, strict=True)]
+            order = order[~np.concatenate(alone)[order]]
             if skip < len(order):
                 yield from self._ordered(starts, stops, order[skip:])
             skip = max(0, skip - len(order))
@@ -220,7 +240,7 @@ def _table(group: h5py.Group) -> UnitTable:
     return UnitTable(unit, pieces, sizes, digests, alike, shared)
 
 
-def _are_below(numbers: Int32, limit: int) -> bool:
+def _are_below(numbers: Int32 | Int64, limit: int) -> bool:
     return not len(numbers) or 0 <= numbers.min() <= numbers.max() < limit
 
 

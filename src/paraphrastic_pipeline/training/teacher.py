@@ -75,6 +75,7 @@ def embed_sample(
     system: System,
     languages: Sequence[tuple[str, str]],
     known: Collection[str] | None,
+    texts: Sequence[int] = (),
     sentences: int,
 ) -> None:
     """Write the teacher's unit vectors of the first pairs, which are in random order.
@@ -89,7 +90,8 @@ def embed_sample(
         system: the teacher.
         languages: languages of both sides for each number in the column `corpus`.
         known: languages that the teacher knows; None if it knows all.
-        sentences: number of sentences, two for each pair.
+        texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
+        sentences: number of sentences at most: one for each pair of these corpora, and two for any other.
 
     Raises:
         InputError: the pairs are damaged, a vector is not finite, or the teacher knows no language of the
@@ -101,6 +103,7 @@ def embed_sample(
         "system": system.digest,
         "languages": [list(pair) for pair in languages],
         "known": None if known is None else sorted(known),
+        "texts": list(texts),
     }
     about = parts / "about.json"
     if not about.is_file() or read_json(about) != identity:
@@ -108,18 +111,21 @@ def embed_sample(
         write_json(about, identity)
 
     def vectors() -> Iterator[list[Float16]]:
-        wanted = max(1, sentences // 2)
-        done = 0
+        left, done = sentences, 0
         for block in read_blocks(pairs, columns=[*_SIDES, "corpus"], rows=_PAIRS):
             part = parts / f"{done:09d}.npy"
             if not part.is_file():
-                made = _of_both_sides(block, system, languages, known, str(pairs))
+                made = _of_both_sides(block, system, languages, known, texts, str(pairs))
                 with atomic_output(part) as temporary, temporary.open("wb") as file:
                     np.save(file, made)
-            yield [*np.load(part, allow_pickle=False)[:, : wanted - done]]
+            costs = np.cumsum(np.where(np.isin(block["corpus"], texts), 1, 2))
+            size = int(np.searchsorted(costs, left, side="right"))
+            # At least one pair, however few sentences are wanted.
+            yield [*np.load(part, allow_pickle=False)[:, : max(size, not done)]]
+            left -= int(costs[-1])
             done += block.num_rows
-            _log.info("%s: %s sentences are embedded", output, f"{2 * min(done, wanted):,}")
-            if done >= wanted:
+            _log.info("%s: %s sentences are embedded", output, f"{sentences - max(left, 0):,}")
+            if left <= 0:
                 return
 
     _write(output, system.dim, vectors())
@@ -131,18 +137,23 @@ def _of_both_sides(
     system: System,
     languages: Sequence[tuple[str, str]],
     known: Collection[str] | None,
+    texts: Sequence[int],
     name: str,
 ) -> Float16:
     """The vectors of a block's pairs, float16 [2, pairs, dim]."""
     corpora = block["corpus"].to_numpy()
     made = np.zeros((2, block.num_rows, system.dim), np.float16)
+    is_alone = np.isin(corpora, texts)
     for side, column in enumerate(_SIDES):
-        texts = np.array(block[column].to_pylist(), object)
+        column_texts = np.array(block[column].to_pylist(), object)
         codes = np.array([pair[side] for pair in languages], object)[corpora]
+        if side:
+            # Both sides are the same sentence, so the second one gets the vector of the first one below.
+            codes[is_alone] = None
         for code in dict.fromkeys(pair[side] for pair in languages):
             rows = np.flatnonzero(codes == code)
             if len(rows) and (known is None or code in known):
-                made[side, rows] = _unit_vectors(system, texts[rows].tolist(), code, name)
+                made[side, rows] = _unit_vectors(system, column_texts[rows].tolist(), code, name)
     is_empty = np.logical_not(made.any(axis=2, keepdims=True))
     return np.where(is_empty, made[::-1], made)
 

@@ -57,8 +57,12 @@ def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threa
     with PairDataset(dataset) as pairs, new_hdf5(output) as file:
         targets = np.concatenate([*_read(sample, dict.fromkeys(("source", "target")))])
         sides = pairs.read(0, len(targets) // 2)
-        rows = np.flatnonzero(targets.any(axis=1))
         own_vectors = _read(pieces, {unit.unit: unit for unit in pairs.units})
+        if 2 * len(sides[0]) < len(targets):
+            raise InputError(f"{sample}: was made for other training data; delete it")
+        # A sentence without a pair is on both sides, and counts once.
+        again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.alone[: len(sides[0])])
+        rows = np.flatnonzero(targets.any(axis=1) & ~again)
         for number, (unit, own) in enumerate(zip(pairs.units, own_vectors, strict=True)):
             if own.shape[1] != targets.shape[1]:
                 raise InputError(f"{pieces} and {sample} are of different teachers; delete both")

@@ -102,13 +102,13 @@ def train_model(
         closing(Workers(threads)) as workers,
         held_device("cpu" if settings.device == "cpu" else "cuda") as device,
     ):
-        if not len(pairs):
+        if not (pairs.n_trained if settings.epochs else len(pairs)):
             raise InputError(f"{inputs.dataset}: contains no pairs")
         started = time.monotonic()
         beginning = begin(pairs, inputs, threads)
         for cut in (coarser := coarser_cuts(inputs)):
             opened.enter_context(cut)
-        config = _config(inputs, settings, len(pairs), beginning.words)
+        config = _config(inputs, settings, pairs.n_trained, beginning.words)
         model = _Model(beginning.files, config, settings.dimension, pairs, coarser)
         identity = _identity(inputs, settings, pairs, beginning.digests, threads, development)
         engine_of = _engines(
@@ -119,7 +119,7 @@ def train_model(
                 workers=workers,
                 device=device,
                 anchors=beginning.anchors,
-                steps=_steps(settings, len(pairs)),
+                steps=_steps(settings, pairs.n_trained),
             ),
         )
         # Free the memory of its encoder, since the fused engine has its own copy of the parameters.
@@ -129,7 +129,7 @@ def train_model(
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,
-            n_pairs=len(pairs),
+            n_pairs=pairs.n_trained,
             epochs=settings.all_epochs,
             name="/".join(output.parts[-2:]),
             tensorboard=output / "tensorboard" if watching.tensorboard else None,

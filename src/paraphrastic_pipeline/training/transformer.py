@@ -1,7 +1,7 @@
 """Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ def tokenize_pairs(
     *,
     lowercase: bool = False,
     grouped: bool = False,
+    texts: Sequence[int] = (),
     batch_rows: int = 65_536,
 ) -> None:
     """Cut `pairs` into a Transformer's tokens, and write them as training data; see `training.dataset`.
@@ -50,6 +51,7 @@ def tokenize_pairs(
         output: the HDF5 file.
         lowercase: whether sentences are lower-cased.
         grouped: whether it is known which groups of sentences that mean the same the pairs are in.
+        texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
 
     Raises:
@@ -60,9 +62,9 @@ def tokenize_pairs(
         unit = file.create_group(TOKENS)
         for side in SIDES:
             create_side(unit, side)
-        for sentences in read_sides(pairs, file, grouped=grouped, batch_rows=batch_rows):
-            for side, texts in zip(SIDES, sentences, strict=True):
-                tokens = cut_into_tokens(tokenizer, texts)
+        for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
+            for side, column in zip(SIDES, sentences, strict=True):
+                tokens = cut_into_tokens(tokenizer, column)
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
         rows = np.arange(len(tokenizer), dtype=np.int32)
         write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
