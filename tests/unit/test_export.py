@@ -196,6 +196,34 @@ def test_onnx_and_text_have_our_vectors(model: AverageEncoder, tmp_path: Path, f
     np.testing.assert_allclose(other.embed(sentences), ours, rtol=1e-5, atol=1e-6)
 
 
+def test_a_server_finds_what_it_asks_of_a_graph(model: AverageEncoder, tmp_path: Path) -> None:
+    """Serve as text-embeddings-inference does with ONNX Runtime (its `router` and `backends/ort`)."""
+    needs("onnx")
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    FORMATS["onnx"].write(model, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    for name in ("max_position_embeddings", "pad_token_id", "hidden_size", "num_hidden_layers"):
+        assert isinstance(config[name], int)
+    assert isinstance(config["model_type"], str)
+    assert not any(name.endswith("Classification") for name in config["architectures"])
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    assert {each.name for each in session.get_inputs()} == {"input_ids", "attention_mask"}
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tokenizer.no_padding()
+    for sentences in (SENTENCES[:1], SENTENCES[:3]):
+        rows = [tokenizer.encode(text).ids for text in sentences]
+        width = max(map(len, rows))
+        padded = [row + [config["pad_token_id"]] * (width - len(row)) for row in rows]
+        mask = [[1] * len(row) + [0] * (width - len(row)) for row in rows]
+        inputs = {"input_ids": np.array(padded, np.int64), "attention_mask": np.array(mask, np.int64)}
+        (vectors,) = session.run(["sentence_embedding"], inputs)
+        np.testing.assert_allclose(vectors, model.embed_raw_text(sentences), rtol=1e-5, atol=1e-6)
+    with pytest.raises(InputError):
+        load_model(tmp_path)
+
+
 def test_headings_in_code_are_none() -> None:
     card = "---\na: b\n---\n# A\n\nold\n\n## Use\n\n```sh\n# first\n```\n\n### More\n\n## Comparison\n\nold\n"
     matter, sections = parts(card)
@@ -324,7 +352,7 @@ def test_the_example_of_the_command_runs(
     assert main(shlex.split(example[1].replace("\\\n", " "))) == 0
     assert "with identical pieces: 100 %" in capsys.readouterr().out
     assert {path.name for path in Path("exported/en-onnx").iterdir()} == {
-        "README.md", "model.onnx", "tokenizer.json",
+        "README.md", "config.json", "model.onnx", "tokenizer.json",
     }  # fmt: skip
 
 

@@ -11,12 +11,13 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.javascript import in_node, write_javascript
 from paraphrastic.interop.parity import TOLERANCE, Other
 from paraphrastic.interop.tokenizer import complete_folder, write_tokenizer
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER
+from paraphrastic.model.files import CONFIG, SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.sentencepiece_models import UnknownPieceProcessor
 
@@ -27,6 +28,8 @@ _HALF_TOLERANCE = 1e-3
 GRAPH = "model.onnx"
 # This version has `Where`, `ReduceSum` and `Squeeze` as used below, and older runtimes can read it.
 _OPSET, _IR_VERSION = 17, 8
+# The most pieces of a sentence, for servers that ask for a limit. The graph itself has none.
+_MOST_PIECES = 8192
 # Largest table in one protocol buffer.
 MOST_BYTES = 2**31 - 2**20
 # Largest number of entries of pieces' embeddings in memory at once.
@@ -98,9 +101,10 @@ def _tolerance(model: AverageEncoder) -> float:
 def write_onnx(model: AverageEncoder, folder: Path) -> None:
     """Write `model.onnx` and, beside it, the `tokenizer.json` that makes its input.
 
-    The graph has the inputs `input_ids` and `attention_mask`, int64 [sentences, pieces], and the output
-    `sentence_embedding`, float32 [sentences, dim]: the mean of the known pieces' embeddings, the vector of
-    unknown text for a sentence without known pieces, or zero for one without pieces.
+    Servers, such as text-embeddings-inference, ask for a `config.json`, too. The graph has the inputs
+    `input_ids` and `attention_mask`, int64 [sentences, pieces], and the output `sentence_embedding`, float32
+    [sentences, dim]: the mean of the known pieces' embeddings, the vector of unknown text for a sentence
+    without known pieces, or zero for one without pieces.
 
     Raises:
         InputError: the table is too large for the format, or the vocabulary cannot be a `tokenizer.json`.
@@ -159,6 +163,10 @@ def write_onnx(model: AverageEncoder, folder: Path) -> None:
     content.ir_version = _IR_VERSION
     checker.check_model(content)
     (folder / GRAPH).write_bytes(content.SerializeToString())
+    # What servers read of a Transformer. Any piece can be the padding, since the mask hides it.
+    about = {"hidden_size": model.dim, "num_hidden_layers": 0, "max_position_embeddings": _MOST_PIECES}
+    kind = {"model_type": "averaged-embeddings", "architectures": ["AveragedEmbeddings"], "pad_token_id": 0}
+    write_json(folder / CONFIG, {**kind, **about})
     write_tokenizer(model.processor.serialized_model_proto(), model.config, folder)
 
 
