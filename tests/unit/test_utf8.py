@@ -89,6 +89,12 @@ def test_columns_refuse_what_lists_do(code: int) -> None:
         assert prepare_utf8(form(["a", chr(code)]), lowercase=True) is None
 
 
+@pytest.mark.parametrize("length", [15, 16, 17, 127, 128, 129, 144, 145, 400])
+def test_the_ends_of_wide_rows_are_found(length: int) -> None:
+    texts = ["x" * length, *("y" * size for size in range(0, length, 7)), "", "é" * (length - 1)]
+    assert texts_of(prepare_utf8(np.array(texts))) == texts
+
+
 def test_columns_may_have_line_feeds() -> None:
     texts = ["a\nb", "\n", "c"]
     for form, make in FORMS.items():

@@ -27,13 +27,18 @@ class Column:
         return self._size
 
     def part(self, rows: slice) -> Any:
-        """Some of the sentences, in a form that `as_list` takes."""
-        return self._values[rows]
+        """Some of the sentences: a list, a column of Arrow, or an array of NumPy with text of fixed width."""
+        part = self._values[rows]
+        is_text = getattr(getattr(part, "dtype", None), "kind", None) == "U"
+        return part if is_text or hasattr(part, "to_pylist") else _listed(part)
 
 
 def as_list(sentences: Iterable[str]) -> Sequence[str]:
     """Sentences as a list, which columns and arrays make of themselves faster than a loop does."""
-    part = Column(sentences).part(slice(None))
+    return _listed(Column(sentences).part(slice(None)))
+
+
+def _listed(part: Any) -> Sequence[str]:
     method = _list_method(part)
     return cast(Sequence[str], getattr(part, method)() if method else part)
 
@@ -50,7 +55,9 @@ def _as_arrow(sentences: Any) -> Any:
         except ImportError:
             # Polars works without pyarrow.
             return sentences
-    elif hasattr(getattr(sentences, "dtype", None), "pyarrow_dtype"):
+    elif hasattr(dtype := getattr(sentences, "dtype", None), "pyarrow_dtype") or (
+        hasattr(sentences, "iloc") and getattr(dtype, "storage", None) == "pyarrow"
+    ):
         sentences = sentences.array.__arrow_array__()
     kind: Any = getattr(sentences, "type", None)
     return sentences.cast(kind.value_type) if hasattr(kind, "index_type") else sentences

@@ -21,8 +21,8 @@ _OMITTED, _REFUSED = np.uint32(0), np.uint32(0xFFFFFFFF)
 # Letters from the first of these code points on have no case, and all up to the second one are visible.
 _CODES, _INVISIBLE_CODES = 0x20000, 0xE0000
 _LINE_FEED = np.uint8(0x0A)
-# Characters that are looked at together in the empty part of a row.
-_STEP = np.uintp(32)
+# Numbers of characters that are looked at together in the empty part of a row.
+_STEPS = (np.uintp(128), np.uintp(16))
 
 
 class Utf8(NamedTuple):
@@ -215,13 +215,14 @@ def prepare_units(units: UInt32, becomes: UInt32, text: UInt8, ends: Int64) -> i
         size = np.uintp(len(row))
         # Most of a row is empty, so its end is looked for in larger steps first. Numbers without a sign are
         # what lets the compiler look at many characters at a time.
-        while size >= _STEP:
-            some = np.uint32(0)
-            for k in range(_STEP):
-                some |= row[size - _STEP + k]
-            if some:
-                break
-            size -= _STEP
+        for step in _STEPS:
+            while size >= step:
+                some = np.uint32(0)
+                for k in range(step):
+                    some |= row[size - step + k]
+                if some:
+                    break
+                size -= step
         while size > 0 and row[size - np.uintp(1)] == 0:
             size -= np.uintp(1)
         for k in range(size):
