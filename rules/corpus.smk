@@ -191,6 +191,7 @@ rule merge_pairs:
         max_pairs=models.of("max_pairs"),
         weights=models.of("weights"),
         grouped=models.of("grouped"),
+        texts=models.of("texts"),
         seed=settings.seed,
         code=code_of("merge_pairs"),
     message:

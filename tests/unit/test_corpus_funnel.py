@@ -20,6 +20,7 @@ from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 from paraphrastic_pipeline.report.first_screen import surprises
 from paraphrastic_pipeline.report.shown_tables import read_table, words
+from paraphrastic_pipeline.report.summary import read_pairs
 
 SELECTED = {
     "read": 100,
@@ -202,6 +203,12 @@ def test_the_picture(tmp_path: Path) -> None:
     before = [path.read_bytes() for path in outputs]
     plot_funnel(*tables, outputs)
     assert [path.read_bytes() for path in outputs] == before
+
+
+def test_sentences_without_pairs_are_no_pairs(tmp_path: Path) -> None:
+    rows = "model,corpus,read,length,kept\na,one,10,4,6\nb,one,10,4,6\na,notes (text),900,0,900\nb,two,5,,5\n"
+    (tmp_path / "funnel.csv").write_text(rows)
+    assert read_pairs(tmp_path / "funnel.csv") == ("11", "15")
 
 
 def test_a_picture_of_nothing(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from pair_files import marked, write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.counts import read_merged
 from paraphrastic_pipeline.corpus.database import open_database
 from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
@@ -69,6 +70,12 @@ def two(tmp_path):
     )
     other = write(tmp_path / "other", [("b", "a"), ("c", "d"), ("x", "y"), ("x", "y"), ("a", "b")])
     return [one, other]
+
+
+def test_the_counts_of_text_without_pairs_are_marked(tmp_path, two):
+    counts, _ = merge(tmp_path, two, texts=[1])
+    assert [corpus.get("without_pairs") for corpus in counts["corpora"]] == [None, True]
+    assert [corpus.without_pairs for corpus in read_merged(tmp_path / "counts.json")] == [False, True]
 
 
 def test_keep_one_keeps_the_first_copy(tmp_path, two, caplog):

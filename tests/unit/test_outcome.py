@@ -188,6 +188,19 @@ def test_last_words_count_the_pairs_of_this_run_alone(tmp_path: Path) -> None:
     write_json(counts, {**total, "corpora": own})
     told = "  It has learned from 100 pairs, of 150 that were read."
     assert told in list(last_words(["m"], tmp_path / "results"))
+    # Sentences without pairs are told apart.
+    own[1]["without_pairs"] = True
+    write_json(counts, {**total, "corpora": own})
+    lines = list(last_words(["m"], tmp_path / "results"))
+    assert "  It has learned from 65 pairs, of 100 that were read." in lines
+    assert "  It knows the words of 35 sentences without pairs." in lines
+    own[0]["without_pairs"] = True
+    write_json(counts, {**total, "corpora": own})
+    lines = list(last_words(["m"], tmp_path / "results"))
+    assert not [line for line in lines if "learned from" in line]
+    assert "  It knows the words of 100 sentences without pairs." in lines
+    own[0]["without_pairs"] = own[1]["without_pairs"] = False
+    write_json(counts, {**total, "corpora": own})
     (tmp_path / "results/selected/m/two/de-fr.counts.json").unlink()
     assert not [line for line in last_words(["m"], tmp_path / "results") if "learned from" in line]
 

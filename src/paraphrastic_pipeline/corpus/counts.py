@@ -7,18 +7,21 @@ from pathlib import Path
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json
 
+# What the names of corpora without pairs end with in tables.
+WITHOUT_PAIRS = " (text)"
 AGAIN = "delete the file, and run the pipeline again"
 # Entries of a merge's counts that are no reasons.
-_NO_REASONS = ("file", "read", "kept", "corpora")
+_NO_REASONS = ("file", "read", "kept", "corpora", "without_pairs")
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Pairs that a step has `read`, `dropped` by reason, and `kept`."""
+    """Pairs that a step has `read`, `dropped` by reason, and `kept`, or sentences `without_pairs`."""
 
     read: int
     dropped: Mapping[str, int]
     kept: int
+    without_pairs: bool = False
 
 
 def read_selected(path: str | Path) -> tuple[Counts, Json]:
@@ -58,13 +61,15 @@ def read_merged(path: str | Path) -> list[Counts]:
 def read_before_merging(path: str | Path, results: Path) -> int | None:
     """How many pairs were read from the corpora of a merge; None if a corpus lacks its counts.
 
-    Other counts beside those of the merge's own files may be left from runs with other corpora.
+    Text without pairs does not count, nor do counts beside those of the merge's own files, which may be left
+    from runs with other corpora.
 
     Args:
         path: the counts that `merge_pairs` wrote.
         results: the folder of results, which may have been moved since.
     """
-    files = [Path(corpus["file"]) for corpus in read_json(path)["corpora"]]
+    corpora = read_json(path)["corpora"]
+    files = [Path(corpus["file"]) for corpus in corpora if not corpus.get("without_pairs")]
     selected = [results.joinpath(*file.parts[1:]).with_suffix(".counts.json") for file in files]
     if not all(file.is_file() for file in selected):
         return None
@@ -73,7 +78,7 @@ def read_before_merging(path: str | Path, results: Path) -> int | None:
 
 def _merged(entry: Json) -> Counts:
     dropped = {name: count for name, count in entry.items() if name not in _NO_REASONS}
-    return Counts(entry["read"], dropped, entry["kept"])
+    return Counts(entry["read"], dropped, entry["kept"], bool(entry.get("without_pairs")))
 
 
 def check_sum(path: str | Path, counts: Counts) -> None:

@@ -56,6 +56,7 @@ class Merging:
             column `groups` with the numbers of all such groups that a sentence of the pair is in, also by
             pairs that were dropped; a line is a group. A sentence in more than 256 of them counts only in
             that of the pair.
+        texts: numbers of corpora without pairs, whose counts are marked `without_pairs`.
     """
 
     duplicates: Duplicates
@@ -64,6 +65,7 @@ class Merging:
     max_pairs: Sequence[int | None]
     weights: Sequence[float]
     grouped: bool = False
+    texts: Sequence[int] = ()
 
 
 def merge_pairs(
@@ -112,7 +114,7 @@ def merge_pairs(
         left.append(_count(database, "kept"))
         _cap(database, merging.max_pairs, seed)
         left.append(_count(database, "kept"))
-        result = _describe(selected, left)
+        result = _describe(selected, left, merging.texts)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
             causes = {"contaminated": "the others occur in a test set", "held_out": "the others are held out"}
@@ -205,7 +207,9 @@ def _shuffled(
         yield from part.to_arrow_reader(BLOCK_ROWS)
 
 
-def _describe(selected: Sequence[str | Path], left: Sequence[Mapping[int, int]]) -> dict[str, Any]:
+def _describe(
+    selected: Sequence[str | Path], left: Sequence[Mapping[int, int]], texts: Sequence[int]
+) -> dict[str, Any]:
     """The counts by reason, from the number of pairs of each corpus that each step has left."""
     corpora: list[dict[str, int]] = []
     for number in range(len(selected)):
@@ -213,5 +217,9 @@ def _describe(selected: Sequence[str | Path], left: Sequence[Mapping[int, int]])
         dropped = (before - after for before, after in pairwise(pairs))
         corpora.append({"read": pairs[0], **dict(zip(_REASONS, dropped, strict=True)), "kept": pairs[-1]})
     totals = {key: sum(corpus[key] for corpus in corpora) for key in ("read", *_REASONS, "kept")}
-    files = [{"file": str(path), **counts} for path, counts in zip(selected, corpora, strict=True)]
+    marks = [{"without_pairs": True} if number in texts else {} for number in range(len(selected))]
+    files = [
+        {"file": str(path), **mark, **counts}
+        for path, mark, counts in zip(selected, marks, corpora, strict=True)
+    ]
     return {**totals, "corpora": files}

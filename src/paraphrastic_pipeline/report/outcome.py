@@ -151,8 +151,15 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
             yield f"  {outcome.sentence}"
         counts = results / "corpora" / model / "counts.json"
         if counts.is_file() and (read := read_before_merging(counts, results)) is not None:
-            kept = sum(corpus.kept for corpus in read_merged(counts))
-            yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
+            merged = read_merged(counts)
+            kept, alone = (
+                sum(corpus.kept for corpus in merged if corpus.without_pairs == is_alone)
+                for is_alone in (False, True)
+            )
+            if kept:
+                yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
+            if alone:
+                yield f"  It knows the words of {alone:,} sentences without pairs."
     if trained:
         sentences = results / "held_out" / f"{trained[0]}.txt"
         if sentences.is_file() and sentences.stat().st_size:

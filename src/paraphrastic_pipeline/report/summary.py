@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.report.shown_tables import plain_system, read_rows, readable
 
 VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
@@ -88,9 +89,13 @@ def read_headline(path: Path) -> Headline:
 def read_pairs(path: Path) -> tuple[str, str]:
     """Read from `funnel.csv` how many training pairs there are, and how many pairs were read.
 
-    Models that share their pairs have equal rows, which count once.
+    Text without pairs does not count. Models that share their pairs have equal rows, which count once.
     """
-    every = [{key: cell for key, cell in row.items() if key != "model"} for row in read_rows(path)]
+    every = [
+        {key: cell for key, cell in row.items() if key != "model"}
+        for row in read_rows(path)
+        if not row["corpus"].endswith(WITHOUT_PAIRS)
+    ]
     rows = list({tuple(row.items()): row for row in every}.values())
     kept, read = (readable(str(sum(int(row[name] or 0) for row in rows))) for name in ("kept", "read"))
     return kept, read

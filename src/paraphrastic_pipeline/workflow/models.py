@@ -12,6 +12,7 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic.base.hub_names import hub_name
+from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
 from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.declared import as_json
@@ -206,7 +207,8 @@ class Models:
         """Return names of a model's corpora, with the languages where it has several pairs of a corpus."""
         corpora = [corpus for corpus, _ in self.corpus_pairs[model]]
         return [
-            corpus if corpora.count(corpus) == 1 else f"{corpus} {'-'.join(pair)}"
+            (corpus if corpora.count(corpus) == 1 else f"{corpus} {'-'.join(pair)}")
+            + (WITHOUT_PAIRS if self._is_text(corpus) else "")
             for corpus, pair in self.corpus_pairs[model]
         ]
 
