@@ -119,13 +119,15 @@ def measure(
     first = next(iter(config.definitions[model].runs.values()))
     settings = replace(first, **variant.get("training", {}), seed=seed)
     pairs = pl.read_parquet(f"results/corpora/{model}/pairs.parquet")
-    names = source_names(model)
+    names, texts = sources(model)
     if unknown := {*variant.get("without", ()), *variant.get("weights", {})} - {*names}:
         raise SystemExit(f"{model} has no source {', '.join(sorted(unknown))}; it has {', '.join(names)}")
-    held_out = held_out_groups(pairs)
+    # A sentence without a pair has no partner to find, and nothing is trained on it.
+    alone = np.isin(pairs["corpus"], texts)
+    held_out = held_out_groups(pairs) & ~alone
     with tempfile.TemporaryDirectory(dir="results/benchmarks") as folder:
         data = Path(folder, "train.h5")
-        chosen = training_rows(pairs, names, held_out, variant, seed)
+        chosen = training_rows(pairs, names, held_out | alone, variant, seed)
         write_rows(Path(f"results/datasets/{model}/train.h5"), chosen, data)
         tables = None
         if settings.init == "teacher":
@@ -152,10 +154,11 @@ def measure(
     return {key: f"{value:.2f}" if isinstance(value, float) else value for key, value in row.items()}
 
 
-def source_names(model: str) -> list[str]:
-    """The model's corpora, in the order of the column `corpus` of its pairs."""
-    files = read_json(Path(f"results/corpora/{model}/counts.json"))["corpora"]
-    return [Path(each["file"]).parent.name for each in files]
+def sources(model: str) -> tuple[list[str], list[int]]:
+    """The model's corpora, in the order of the column `corpus` of its pairs, and which have no pairs."""
+    corpora = read_json(Path(f"results/corpora/{model}/counts.json"))["corpora"]
+    names = [Path(each["file"]).parent.name for each in corpora]
+    return names, [number for number, each in enumerate(corpora) if each.get("without_pairs")]
 
 
 def held_out_groups(pairs: pl.DataFrame) -> Bool:
@@ -170,7 +173,7 @@ def held_out_groups(pairs: pl.DataFrame) -> Bool:
 
 
 def training_rows(
-    pairs: pl.DataFrame, names: list[str], held_out: Bool, variant: Mapping[str, Any], seed: int
+    pairs: pl.DataFrame, names: list[str], left_out: Bool, variant: Mapping[str, Any], seed: int
 ) -> Int64:
     """The rows that a variant reads; weights above 1 repeat rows, and those below 1 leave some out."""
     weights = np.array([variant.get("weights", {}).get(name, 1.0) for name in names], np.float64)
@@ -178,7 +181,7 @@ def training_rows(
     of_row = weights[pairs["corpus"].to_numpy()]
     draws = np.random.default_rng([seed, 7]).random(len(of_row))
     times = np.floor(of_row).astype(np.int64) + (draws < of_row % 1.0)
-    times[held_out] = 0
+    times[left_out] = 0
     if most := variant.get("pairs_per_group"):
         # Pairs are in random order.
         place = pairs.select(pl.int_range(pl.len()).over("corpus", "line")).to_series().to_numpy()
