@@ -215,7 +215,7 @@ def test_text_without_pairs_is_where_the_words_say(tmp_path: Path) -> None:
     table = "one\teins\tx\n \tleer\tx\ntwo\tzwei\tx\n"
     path = packed(tmp_path / "a.zip", {"deu.txt": table, "notes": "x"}, "zip")
     rows = written(tmp_path / "b.jsonl", '{"q": "three", "a": "four"}\n{"q": "five", "a": ""}\n[]\n')
-    files = [(path, "table:deu.txt text:1"), (rows, "text:q text:a")]
+    files = [(path, "table:deu.txt 1"), (rows, "text:q a")]
     found = extract(tmp_path, files, kind="text", max_unreadable=1)
     assert [row["source"] for row in found] == ["one", "two", "three", "four", "five"]
     assert all(row["source"] == row["target"] for row in found)

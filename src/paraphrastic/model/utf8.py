@@ -15,8 +15,8 @@ from paraphrastic.base.arrays import Int64, UInt8, UInt32
 from paraphrastic.base.jit import jit_exactly
 from paraphrastic.base.text import INVISIBLE, SEPARATORS, folding_table
 
-# A character becomes a number that has the bytes of another one in UTF-8, the first one in the lowest bits, or
-# nothing, or what only `prepare_text` can tell.
+# A character becomes a number that has the bytes of another one in UTF-8, the first one in the lowest bits.
+# Or it becomes nothing, or what only `prepare_text` can tell.
 _OMITTED, _REFUSED = np.uint32(0), np.uint32(0xFFFFFFFF)
 # Letters from the first of these code points on have no case, and all up to the second one are visible.
 _CODES, _INVISIBLE_CODES = 0x20000, 0xE0000

@@ -28,7 +28,7 @@ from paraphrastic_pipeline.corpus.pair_tables import (
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.archive import open_members
-from paraphrastic_pipeline.registry.group_layouts import group_layout
+from paraphrastic_pipeline.registry.group_layouts import group_layout, text_layout
 
 _log = logging.getLogger(__name__)
 
@@ -231,10 +231,10 @@ def _text(source: _Source) -> PairRows:
     """Sentences without pairs, each of which is both sides of a pair: those of lines, or where words say."""
 
     def rows_of(number: int, file: CorpusFile) -> Iterator[tuple[int, Sequence[str]]]:
-        if not file.members:
+        layout = text_layout(file.members)
+        if layout is None:
             return aligned_lines([source.stream(number)], [str(file.path)], source.unreadable)
-        layout, paths = group_layout(file.members), [Path(file.path)]
-        found = group_rows(paths, layout, source.unreadable, max_bytes=source.max_bytes)
+        found = group_rows([Path(file.path)], layout, source.unreadable, max_bytes=source.max_bytes)
         return enumerate((texts for _, texts in found), start=1)
 
     def sentences() -> Iterator[tuple[str, str, int]]:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from paraphrastic.base.addresses import address_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import is_count
-from paraphrastic_pipeline.registry.group_layouts import LayoutError, group_layout
+from paraphrastic_pipeline.registry.group_layouts import LayoutError, group_layout, text_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,17 +350,11 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
     named = KINDS[kind].members
     if named == "layout":
-        if kind == "text" and not members:
-            return None
         try:
-            layout = group_layout(members)
+            text_layout(members) if kind == "text" else group_layout(members)
         except LayoutError as error:
             return str(error)
-        return (
-            "text has no groups, so keys:…, key:… and link:… say nothing of it"
-            if (kind == "text" and (layout.keys or layout.key or layout.link))
-            else None
-        )
+        return None
     if named == "sides" and (not members or len(members) % 2):
         return f"kind {kind!r} needs one member per language, in the order of the languages"
     if named == "lines" and not members:

@@ -79,6 +79,23 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
     )
 
 
+def text_layout(words: Sequence[str]) -> GroupLayout | None:
+    """The layout of text without groups; a word that is only a column means `text:COLUMN`.
+
+    Returns:
+        None if there are no words: the text is then that of whole files.
+
+    Raises:
+        LayoutError: see `group_layout`, or a word says what belongs together.
+    """
+    if not words:
+        return None
+    layout = group_layout([word if ":" in word else f"text:{word}" for word in words])
+    if layout.keys or layout.key or layout.link:
+        raise LayoutError("text has no groups, so keys:…, key:… and link:… say nothing of it")
+    return layout
+
+
 def matching(pattern: str, names: Iterable[str]) -> dict[str, tuple[tuple[str, str], ...]]:
     """The names that a pattern matches, in sorted order, and what its `<name>`s stand for in each."""
     expression, last, seen = "", 0, set[str]()

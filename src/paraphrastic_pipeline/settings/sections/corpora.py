@@ -31,7 +31,7 @@ class FileCorpus:
     """The columns of source, target and optionally the paraphrase score (`-` for none) and the translation
     score: names, or in TSV also numbers from 1. By default they are [found in the
     file](../docs/download.md#tables-of-pairs). For `groups` and `text`, the words that [say where the
-    sentences are](../docs/download.md#groups-of-sentences).
+    sentences are](../docs/download.md#groups-of-sentences); for `text`, the names of columns are enough.
     """
     languages: Annotated[list[LanguageCode], Length(1, 2, distinct=True)] = derived()
     """The language of the file's paraphrases, or its pair of languages; by default those of the definition,
