@@ -109,7 +109,7 @@ def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
 def test_only_what_is_of_the_run_is_shown(results: Path, sts: Path, write: Write) -> None:
     """Another configuration may have left its tables and pictures behind; the page ignores them."""
     for name in ("funnel", "another_table", "senteval"):
-        write(name, ["model", "read", "kept"], [["left_over", "20000", "10000"]])
+        write(name, ["model", "corpus", "read", "kept"], [["left_over", "own", "20000", "10000"]])
     for name in ("sts", "funnel", "training/en/one", "training/fr/two"):
         path = results / f"figures/{name}.svg"
         path.parent.mkdir(parents=True, exist_ok=True)
