@@ -126,6 +126,7 @@ def test_columns_and_arrays_are_lists_of_sentences(column: Any, en: SentenceEnco
         (pl.DataFrame({"text": SENTENCES}), r"not a table of the shape \(4, 1\)"),
         (np.array([SENTENCES]), r"not a table of the shape \(1, 4\)"),
         (pd.Series([*MANY, None]), r"a sentence is None \(number 5000\)"),
+        (np.ma.array([*MANY, "x"], mask=[*[False] * len(MANY), True]), r"a sentence is None \(number 5000\)"),
         (pa.array([*MANY, None]), r"a sentence is None \(number 5000\)"),
         ([*MANY, b"a", None], r"a sentence is b'a' \(number 5000\)"),
         (None, "sentences are None, not strings"),

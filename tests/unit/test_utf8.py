@@ -123,6 +123,7 @@ def test_wrong_bytes_are_refused() -> None:
 @pytest.mark.parametrize(
     "column",
     [[], ["a", None], ["a", 1], np.array([1, 2]), np.array(["a"]).astype(">U3"), np.array(["a"], object),
+     np.ma.array(["a", "b"], mask=[False, True]),
      pa.array(["a", None]), pa.array([1]), pa.array([], pa.string()), object()],
 )  # fmt: skip
 def test_what_is_no_column_of_text_is_refused(column: Any) -> None:

@@ -66,8 +66,9 @@ def prepare_utf8(
         return None
     table = _what_becomes(lowercase, bool(folded or (segmented and language is None)))
     if isinstance(sentences, np.ndarray):
-        width, rest = divmod(sentences.dtype.itemsize, 4)
-        if sentences.dtype.kind != "U" or not sentences.dtype.isnative or not width or rest:
+        width, kind = sentences.dtype.itemsize // 4, sentences.dtype.kind
+        # An array of a class of its own may be masked.
+        if type(sentences) is not np.ndarray or kind != "U" or not sentences.dtype.isnative or not width:
             return None
         units = _read_only(np.ascontiguousarray(sentences).view(np.uint32)).reshape(-1, width)
         text, ends = np.empty(len(units) * (4 * width + 1), np.uint8), np.empty(len(units), np.int64)
