@@ -114,6 +114,7 @@ rule select_pairs:
     params:
         languages=lambda wildcards: wildcards.pair.split("-"),
         settings=models.selection,
+        is_text=lambda wildcards: corpora.is_text(wildcards.corpus),
         preparation=models.preparation,
         seed=settings.seed,
         keep=[],
@@ -148,6 +149,7 @@ rule hold_out_pairs:
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         held_out=lookup(dpath="definitions/{model}/held_out", within=config),
         max_pairs=models.of("max_pairs"),
+        texts=models.of("texts"),
         seed=settings.seed,
         code=code_of("hold_out_pairs"),
     message:

@@ -118,6 +118,8 @@ def test_nothing_kept(tmp_path):
         == f"{path}: no pair is left of 3 read; dropped: empty 1, length 2; see selection.paraphrase.length"
     )
     assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(InputError, match=r"length 2; see selection\.bitext\.length$"):
+        select(tmp_path, pairs, PAPER, is_text=True)
 
 
 def test_no_pairs_at_all(tmp_path):

@@ -1,6 +1,7 @@
 """Test which pairs are held out of the training data."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,7 +20,7 @@ def selected(path: Path, rows: list[Row]) -> Path:
 
 def held_out(
     folder: Path, *corpora: list[Row], pairs: int = 1000, share: float = 0.05, seed: int = 1,
-    max_pairs: list[int | None] | None = None,
+    max_pairs: list[int | None] | None = None, texts: Sequence[int] = (),
 ) -> list[dict[str, object]]:  # fmt: skip
     files = [selected(folder / f"{number}.parquet", rows) for number, rows in enumerate(corpora)]
     output = HeldOutFiles(*(folder / f"held_out.{ending}" for ending in ("parquet", "tsv", "txt")))
@@ -30,6 +31,7 @@ def held_out(
         share=share,
         corpora=[(f"c{number}", ("en", "de")) for number in range(len(files))],
         max_pairs=max_pairs or [None] * len(files),
+        texts=texts,
         seed=seed,
         memory_mb=200,
         threads=1,
@@ -53,6 +55,12 @@ def test_each_corpus_gives_its_share(tmp_path: Path) -> None:
     rows = held_out(tmp_path, plain(3000), plain(1000, "b"), pairs=100)
     assert Counter(row["corpus"] for row in rows) == {0: 75, 1: 25}
     assert all(row["source"] == f"source {'ab'[int(str(row['corpus']))]} {row['line']}" for row in rows)
+
+
+def test_text_without_pairs_takes_no_share(tmp_path: Path) -> None:
+    text = [(f"text {line}", f"text {line}", line) for line in range(3000)]
+    rows = held_out(tmp_path, text, plain(1000), share=0.05, texts=[0])
+    assert Counter(row["corpus"] for row in rows) == {1: 50}
 
 
 def test_a_corpus_counts_only_as_much_as_is_used_of_it(tmp_path: Path) -> None:

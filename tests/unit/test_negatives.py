@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pair_files import write_pairs
 from small_corpus import sentence_pairs, write_training_data
@@ -111,6 +112,19 @@ def test_the_table_of_the_pipeline_has_what_the_command_prints(
         assert list(table[0]) == ["sentence", "M", "negative", "cosine"]
         assert [list(row.values()) for row in table] == rows(capsys.readouterr().out)
         assert len(table) == 2 * (1 if sentences else 5)
+
+
+def test_sentences_without_a_pair_are_no_negatives(model: Path, tmp_path: Path) -> None:
+    tables = []
+    for name, pairs, corpus in (
+        ("all", [*PAIRS[:40], *[(source, source) for source, _ in PAIRS[40:80]]], [0] * 40 + [3] * 40),
+        ("pairs", PAIRS[:40], [0] * 40),
+    ):
+        path = write_pairs(tmp_path / f"{name}.parquet", pairs, corpus=pa.array(corpus, pa.int16()))
+        settings = {"sentences": None, "megabatch": [2], "batch_size": 16, "texts": [3]}
+        tabulate_negatives(path, tmp_path / "negatives.csv", model=model, **settings)
+        tables.append((tmp_path / "negatives.csv").read_text())
+    assert tables[0] == tables[1]
 
 
 def test_a_sentence_of_no_pair_and_tsv_from_and_to_standard_streams(

@@ -95,7 +95,27 @@ def test_models_from_a_teacher_alone(folder: Path) -> None:
         (
             "epochs: 0, dimension: 64}\n  both",
             "dimension: 64}\n  both",
-            "definitions.own.training.epochs: 'notes' has no pairs to train on",
+            "definitions.own.training.epochs: there are no pairs to train on in 'notes'; set epochs to 0",
+        ),
+        (
+            "kind: text, languages: [en]}]\n",
+            "kind: text}]\n",
+            "definitions.more.corpora.1.languages: are missing: text without pairs is in one of en, fr",
+        ),
+        (
+            "epochs: 1, dimension: 64}\n",
+            "epochs: 1, dimension: 64}\n    weights: {notes: 3}\n",
+            "definitions.more.weights: 'notes' has no pairs that could be repeated",
+        ),
+        (
+            "vocabulary: {size: 800}\n",
+            "vocabulary: {size: 800}\nfilter_study: {model: own, rank_by: [trigram_overlap]}\n",
+            "filter_study.model: 'notes', a corpus of 'own', has no pairs to rank",
+        ),
+        (
+            "epochs: 1, dimension: 64}\n",
+            "epochs: 1, dimension: 64}\n    encoder: {languages: separate}\n",
+            "'notes' has sentences without pairs, which suit only models whose languages share everything",
         ),
         (
             "teacher: shipped",

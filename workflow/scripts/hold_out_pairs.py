@@ -14,6 +14,7 @@ with step(snakemake):
         **snakemake.params.held_out,
         corpora=snakemake.params.corpora,
         max_pairs=snakemake.params.max_pairs,
+        texts=snakemake.params.texts,
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )

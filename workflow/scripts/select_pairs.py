@@ -14,6 +14,7 @@ with step(snakemake):
         FilterFiles(output.selected, output.counts, output.dropped),
         languages=snakemake.params.languages,
         settings=snakemake.params.settings,
+        is_text=snakemake.params.is_text,
         preparation=snakemake.params.preparation,
         seed=snakemake.params.seed,
         keep=snakemake.params.keep,

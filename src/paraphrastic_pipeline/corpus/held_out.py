@@ -64,6 +64,7 @@ def hold_out_pairs(
     share: float,
     corpora: Sequence[tuple[str, Sequence[str]]],
     max_pairs: Sequence[int | None],
+    texts: Sequence[int] = (),
     seed: int,
     **resources: Unpack[Resources],
 ) -> int:
@@ -81,6 +82,7 @@ def hold_out_pairs(
             the lines.
         corpora: name of each corpus, and the languages of source and target.
         max_pairs: most pairs that are used of each corpus.
+        texts: the corpora without pairs, of which nothing is held out.
         seed: seed for the choice.
         **resources: threads, memory and temporary folder for DuckDB.
 
@@ -89,7 +91,8 @@ def hold_out_pairs(
     """
     with open_database(f"{output.pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
-        lines = _lines(database, len(selected), max_pairs)
+        used = [0 if number in texts else most for number, most in enumerate(max_pairs)]
+        lines = _lines(database, len(selected), used)
         total = sum(lines)
         wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         found: list[_Candidate] = []

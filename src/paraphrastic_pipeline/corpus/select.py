@@ -36,6 +36,7 @@ def select_pairs(
     *,
     languages: tuple[str, str],
     settings: Mapping[str, Any],
+    is_text: bool = False,
     preparation: Mapping[str, Any],
     seed: int,
     keep: Sequence[str] = (),
@@ -55,6 +56,7 @@ def select_pairs(
             dropped pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         settings: thresholds, as in `filters.build_filters`.
+        is_text: whether they are those of bitext, since the corpus has sentences without pairs.
         preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
             `lowercase`, as `text.prepare_text` takes them. White space is always collapsed.
         seed: seed for the sample, and for the ranks of pairs with equal scores.
@@ -67,6 +69,7 @@ def select_pairs(
             needs but the corpus lacks. Nothing is written.
     """
     tally = _Tally(build_filters(settings, languages), seed)
+    section = "selection.bitext" if is_text else selection_key(languages)
     with open_parquet(scored[0]) as first:
         kept_fields = [first.schema_arrow.field(name) for name in keep] + ([_RAW] if raw else [])
     blocks = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
@@ -84,9 +87,9 @@ def select_pairs(
         if unreadable := sum(noted(path, UNREADABLE) for path in scored):
             result[UNREADABLE] = unreadable
         if not result["kept"]:
-            raise InputError(f"{_name(scored)}: {tally.why_none_is_left(result, languages)}")
+            raise InputError(f"{_name(scored)}: {tally.why_none_is_left(result, languages, section)}")
     files.describe(result, ("reason", *_SAMPLE_COLUMNS), tally.examples())
-    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"], selection_key(languages)))
+    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"], section))
     return result
 
 
@@ -130,7 +133,7 @@ class _Tally:
         """The sampled pairs, each with its reason."""
         return [[reason, *row.values()] for reason, row in self.samples.rows("line")]
 
-    def why_none_is_left(self, counts: Mapping[str, Any], languages: tuple[str, str]) -> str:
+    def why_none_is_left(self, counts: Mapping[str, Any], languages: tuple[str, str], section: str) -> str:
         """Why the filters have left no pair, and what to do about it."""
         if not counts["read"]:
             return "the corpus is empty: no pairs"
@@ -141,9 +144,9 @@ class _Tally:
         cause = f"no pair is left of {counts['read']} read; dropped: {reasons}"
         if counts["fails"].get("language") == counts["read"]:
             unknown = [self.nulls[column] == counts["read"] for column in _PROBABILITIES]
-            return f"{cause}; {_language_hint(languages, unknown)}"
+            return f"{cause}; {_language_hint(languages, unknown, section)}"
         most = max(counts["dropped"], key=counts["dropped"].get)
-        return f"{cause}; see {selection_key(languages)}.{most}" if most != "empty" else cause
+        return f"{cause}; see {section}.{most}" if most != "empty" else cause
 
 
 def _name(scored: Sequence[str | Path]) -> Path:
@@ -151,9 +154,9 @@ def _name(scored: Sequence[str | Path]) -> Path:
     return Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
 
 
-def _language_hint(languages: tuple[str, str], unknown: Sequence[bool]) -> str:
+def _language_hint(languages: tuple[str, str], unknown: Sequence[bool], section: str) -> str:
     """What to do if every pair is in another language; `unknown` says which ones have no label."""
-    key = f"{selection_key(languages)}.language"
+    key = f"{section}.language"
     for language, is_unknown in zip(languages, unknown, strict=True):
         if is_unknown:
             labels = " or ".join(labels_of(language) or (language,))

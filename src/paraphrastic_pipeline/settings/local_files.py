@@ -126,7 +126,9 @@ def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool
 def _language_errors(key: str, file: Json, languages: Sequence[str]) -> Iterator[str]:
     """Give a file the languages of its definition unless it has its own, and yield errors in these."""
     codes = file["languages"] = file["languages"] or list(languages)
-    if len(codes) > 2:
+    if file["kind"] == "text" and len(codes) > 1:
+        yield f"{key}: are missing: text without pairs is in one of {', '.join(languages)}"
+    elif len(codes) > 2:
         yield f"{key}: are missing: a file has one or two of {', '.join(languages)}"
     for code in codes:
         if code not in languages:

@@ -78,11 +78,11 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
         if training.weight_decay > 0 and training.optimizer != "adamw":
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training.optimizer}"
         yield from _teacher_errors(model, at, definition, config)
-        texts = [name for name in definition.corpora if name in registry and registry[name].kind == "text"]
+        texts = _texts(definition, registry)
         if texts and len(texts) == len(definition.corpora) and definition.is_trained:
             yield (
-                f"{at}.epochs: {' and '.join(map(repr, texts))} has no pairs to train on; set epochs to 0, "
-                "so that the model remains what it begins as, or add a corpus of pairs"
+                f"{at}.epochs: there are no pairs to train on in {' and '.join(map(repr, texts))}; set "
+                "epochs to 0, so that the model remains what it begins as, or add a corpus of pairs"
             )
         vectors = training.initial_vectors
         yield from dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
@@ -93,14 +93,18 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
                 yield from dataset_errors(path[key], name, registry, CORPUS_KINDS)
             # A further configuration file can change the corpora, and then only take back a value by null.
             stated = {name for name in of_model if of_corpus.get(name) is not None} & set(registry)
+            for name in sorted({name for name in stated if key == "weights"} & set(texts)):
+                yield f"{path[key]}: {name!r} has no pairs that could be repeated"
             for name in sorted(stated - set(definition.corpora)):
                 yield f"{path[key]}: {name!r} is not one of this model's corpora"
         yield from _choice_errors(path["choose_by"], definition, config)
         yield from _selection_errors(path["selection"], definition, config, registry)
         if definition.architecture.separate and len(definition.languages) == 2:
-            for name in _corpora_of_kind("paraphrase", definition, registry):
-                why = "has paraphrases, which suit only models whose languages share everything"
-                yield f"definitions.{model}.corpora: {name!r} {why}"
+            kinds = {"paraphrases": _corpora_of_kind("paraphrase", definition, registry)}
+            for what, names in {**kinds, "sentences without pairs": texts}.items():
+                for name in names:
+                    why = f"has {what}, which suit only models whose languages share everything"
+                    yield f"definitions.{model}.corpora: {name!r} {why}"
 
 
 def _data_errors(key: str, definition: Definition) -> Iterator[str]:
@@ -262,6 +266,11 @@ def _language_errors(
                 )
 
 
+def _texts(definition: Definition, registry: Registry) -> list[str]:
+    """The corpora of sentences without pairs."""
+    return [name for name in definition.corpora if name in registry and registry[name].kind == "text"]
+
+
 def _corpora_of_kind(kind: str, definition: Definition, registry: Registry) -> list[str]:
     """The corpora that this section of the selection applies to."""
     names = []
@@ -299,6 +308,8 @@ def _filter_study_errors(config: Configuration, registry: Registry) -> Iterator[
     if len(definition.languages) > 1:
         yield f"filter_study.model: {model!r} is a model of bitext; a model of paraphrases is needed"
         return
+    for name in _texts(definitions[model], registry):
+        yield f"filter_study.model: {name!r}, a corpus of {model!r}, has no pairs to rank"
     for score in ("translation_score", "paraphrase_score"):
         if score in study.rank_by:
             yield from _score_errors("filter_study.rank_by", score, definition.corpora, config, registry)

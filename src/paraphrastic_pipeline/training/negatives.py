@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain
+from itertools import chain, compress, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -135,8 +135,10 @@ def _gather(
     return (first + others)[:size], [(first.index(pair), side) for pair, side in asked]
 
 
-def read_pairs(path: str | Path) -> Iterator[Pair]:
+def read_pairs(path: str | Path, texts: Sequence[int] = ()) -> Iterator[Pair]:
     """Read pairs from a Parquet file (`source`, `target`) or a TSV file's first two columns; `-` is stdin.
+
+    Rows of a Parquet file whose column `corpus` has one of the numbers `texts` are left out.
 
     Raises:
         InputError: the file cannot be read or lacks a column, or a line has fewer than two columns.
@@ -145,8 +147,10 @@ def read_pairs(path: str | Path) -> Iterator[Pair]:
         with open_parquet(path) as file:
             if missing := {"source", "target"} - set(file.schema_arrow.names):
                 raise InputError(f"{path}: has no column {' and no '.join(map(repr, sorted(missing)))}")
-        for block in read_blocks(path, columns=["source", "target"]):
-            yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
+        for block in read_blocks(path, columns=["source", "target", *(["corpus"] if texts else [])]):
+            sides = zip(*(block[side].to_pylist() for side in ("source", "target")), strict=True)
+            paired = ~np.isin(block["corpus"], texts) if texts else repeat(True)
+            yield from compress(sides, paired)
         return
     for number, line in enumerate(read_sentences(str(path)), start=1):
         columns = line.split("\t")
@@ -163,6 +167,7 @@ def tabulate_negatives(
     sentences: Sequence[str] | None,
     megabatch: Sequence[int],
     batch_size: int,
+    texts: Sequence[int] = (),
 ) -> None:
     """Write the negatives that training would choose with a model, as in Table 6 of ParaNMT-50M.
 
@@ -176,11 +181,12 @@ def tabulate_negatives(
         sentences: sentences to find negatives for; None for the sources of the first pairs.
         megabatch: sizes M, in mini-batches.
         batch_size: pairs per mini-batch.
+        texts: numbers of the corpora without pairs.
 
     Raises:
         InputError: a file is damaged, or the sentences do not fit into the smallest mega-batch.
     """
-    read, given = read_pairs(pairs), sentences or []
+    read, given = read_pairs(pairs, texts), sentences or []
     rows = choose_negatives(open_folder(Path(model)), read, given, megabatch=megabatch, batch_size=batch_size)
     write_csv(
         table, NEGATIVES_COLUMNS, (dict(zip(NEGATIVES_COLUMNS, _cells(row), strict=True)) for row in rows)

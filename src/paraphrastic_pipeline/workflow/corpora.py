@@ -109,6 +109,10 @@ class Corpora:
             for file in self.datasets[name].select(languages)
         ]
 
+    def is_text(self, name: str) -> bool:
+        """Whether a corpus has sentences without pairs."""
+        return self.datasets[name].kind == "text"
+
     def grouped(self, name: str) -> bool:
         """Return whether all sentences of the pairs from one line of a corpus mean the same."""
         kind = self.datasets[name].kind

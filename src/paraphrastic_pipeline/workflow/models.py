@@ -118,7 +118,7 @@ class Models:
             # How often these are written into the training data.
             "weights": [definition.weights.get(corpus) or 1 for corpus, _ in pairs],
             # The corpora without pairs, by their numbers.
-            "texts": [number for number, (corpus, _) in enumerate(pairs) if self._is_text(corpus)],
+            "texts": [number for number, (corpus, _) in enumerate(pairs) if self.corpora.is_text(corpus)],
             # Whether sentences from the same line of a corpus all mean the same.
             "grouped": any(self.corpora.grouped(corpus) for corpus in definition.corpora),
             "training_data": f"results/datasets/{data}/train.h5",
@@ -195,20 +195,17 @@ class Models:
     def selection(self, wildcards: Wildcards) -> Json:
         """Return the filters of the job's model for pairs in the job's languages."""
         kind = selection_kind(languages_of(wildcards.pair))
-        if self._is_text(wildcards.corpus):
+        if self.corpora.is_text(wildcards.corpus):
             # Filters that compare the sides of a paraphrase would drop all of its lines.
             kind = "bitext"
         return as_json(getattr(self.definition(wildcards).selection, kind))
-
-    def _is_text(self, corpus: str) -> bool:
-        return self.corpora.datasets[corpus].kind == "text"
 
     def names_in_tables(self, model: str) -> list[str]:
         """Return names of a model's corpora, with the languages where it has several pairs of a corpus."""
         corpora = [corpus for corpus, _ in self.corpus_pairs[model]]
         return [
             (corpus if corpora.count(corpus) == 1 else f"{corpus} {'-'.join(pair)}")
-            + (WITHOUT_PAIRS if self._is_text(corpus) else "")
+            + (WITHOUT_PAIRS if self.corpora.is_text(corpus) else "")
             for corpus, pair in self.corpus_pairs[model]
         ]
 

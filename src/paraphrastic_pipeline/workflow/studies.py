@@ -64,7 +64,8 @@ class Studies:
         settings = {key: value for key, value in as_json(self.config.negatives).items() if key != "model"}
         model = self._model("negatives")
         batch_size = self.config.definitions[model].training.batch_size
-        return {**settings, "model": f"results/models/{model}", "batch_size": batch_size}
+        texts = self.models.derived[model]["texts"]
+        return {**settings, "model": f"results/models/{model}", "batch_size": batch_size, "texts": texts}
 
     def inspected_files(self, path: str) -> OfWildcards:
         """Return a function for one file per corpus and pair of languages of the inspected model."""
