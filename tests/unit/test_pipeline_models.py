@@ -187,5 +187,6 @@ def test_negatives_are_those_of_one_model() -> None:
     models = Studies(found.evaluations.models)
     assert models.study_file("negatives", "{model}/{data}")(of()) == "de-megabatch-2/de"
     assert models.negatives_settings(of()) == {
-        "megabatch": [3], "sentences": None, "batch_size": 128, "model": "results/models/de-megabatch-2"
+        "megabatch": [3], "sentences": None, "batch_size": 128, "texts": [],
+        "model": "results/models/de-megabatch-2",
     }  # fmt: skip
