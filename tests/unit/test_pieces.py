@@ -16,6 +16,7 @@ from paraphrastic.base.units import spell
 from paraphrastic.model import kernels
 from paraphrastic.model import pieces as module
 from paraphrastic.model.pieces import Cutter, Pieces, is_cut_at_spaces
+from paraphrastic.model.utf8 import joined
 
 SCRIPTS = [
     "the dog", "Größe", "naïve", "Ångström", "ΑΣ", "ΟΔΟΣ", "İstanbul", "ёлка", "Ёж", "שלום", "مُحَمَّد",
@@ -164,7 +165,7 @@ def test_long_words_are_not_kept() -> None:
     long, short = ["x" * 65, "ä" * 33], ["x" * 64, "ä" * 32, *(f"dog{number}" for number in range(10))]
     texts = [f"{word} {other}" for word in long for other in short]
     for _ in range(3):
-        found = table.cut(*module._as_bytes(texts), encode)
+        found = table.cut(*joined(texts), encode)
         assert found.lists() == processor.encode(texts, out_type=int)
     assert table._size == len(short)
     assert asked == [sorted(long + short), sorted(long), sorted(long)]
@@ -178,7 +179,7 @@ def test_a_table_grows_when_more_than_half_of_its_slots_are_taken() -> None:
 
     for words, slots in ((2048, 4096), (2049, 16384)):
         texts = [str(number) for number in range(words)]
-        assert table.cut(*module._as_bytes(texts), encode).lists() == [[0]] * words
+        assert table.cut(*joined(texts), encode).lists() == [[0]] * words
         assert (table._size, len(table._slots)) == (words, slots)
 
 
@@ -191,7 +192,7 @@ def test_a_table_of_too_many_words_is_emptied(monkeypatch: pytest.MonkeyPatch) -
 
     sizes = []
     for texts in (["a b c"], ["d"], ["e"]):
-        table.cut(*module._as_bytes(texts), encode)
+        table.cut(*joined(texts), encode)
         sizes.append(table._size)
     # It is emptied before it is used again, and three words are not too many.
     assert sizes == [3, 4, 1]

@@ -17,7 +17,7 @@ from paraphrastic.base.arrays import Bool, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.units import spell
 from paraphrastic.model import kernels
 from paraphrastic.model.sentencepiece_models import SPACE
-from paraphrastic.model.utf8 import Utf8
+from paraphrastic.model.utf8 import Utf8, joined
 
 # Normalizations that sentencepiece ships. None of them joins a space with the character next to it.
 NORMALIZATIONS = ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity")
@@ -73,7 +73,7 @@ class Cutter:
     def cut(self, texts: Sequence[str]) -> Pieces:
         """Cut prepared texts; several threads may call this at once."""
         if self.by_word:
-            return self.cut_words(_as_bytes(texts))
+            return self.cut_words(joined(texts))
         pieces, counts, has_text = self._encode(texts)
         return Pieces(pieces, np.concatenate([[0], np.cumsum(counts)]), has_text)
 
@@ -193,13 +193,3 @@ def is_cut_at_spaces(processor: sentencepiece.SentencePieceProcessor) -> bool:
         # User-defined symbols may contain the sign or a space.
         and not any(SPACE in piece[1:] or " " in piece for piece in pieces)
     )
-
-
-def _as_bytes(texts: Sequence[str]) -> Utf8:
-    """Prepared texts in UTF-8."""
-    joined = "\n".join(texts)
-    text = np.frombuffer(joined.encode("utf-8"), np.uint8)
-    if joined.count("\n") == len(texts) - 1:
-        return Utf8(text, np.append(np.flatnonzero(text == ord("\n")), len(text)))
-    sizes = np.fromiter((len(text.encode("utf-8")) for text in texts), np.int64, len(texts))
-    return Utf8(text, np.cumsum(sizes + 1) - 1)

@@ -5,7 +5,7 @@ without Python's lock, and refuse the rest.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +56,8 @@ def prepare_utf8(
 
     Returns:
         The prepared sentences, or None if they need `prepare_text`: if one of them is not a string or has a
-        NUL, a lone surrogate, a letter whose lower case is not one letter, or, in a list, a line feed; or if
-        the language is segmented, or letters beyond ASCII may be folded or segmented.
+        NUL, a lone surrogate, or a letter whose lower case is not one letter; or if the language is
+        segmented, or letters beyond ASCII may be folded or segmented.
     """
     segmented = [code for code, mode in (segmentation or {}).items() if mode != "none"]
     folded = folding_table(folding or {})
@@ -86,14 +86,24 @@ def prepare_utf8(
     return Utf8(text[:size], ends) if size >= 0 else None
 
 
-def _bytes_of_list(sentences: list[str] | tuple[str, ...]) -> tuple[UInt8, Int64, Int64] | None:
+def joined(texts: Sequence[str]) -> Utf8:
+    """All texts in UTF-8."""
+    whole = "\n".join(texts)
+    text = np.frombuffer(whole.encode(), np.uint8)
+    ends = np.append(np.flatnonzero(text == _LINE_FEED), len(text))
+    if len(ends) != len(texts):
+        # A text has line feeds itself, or there is none.
+        ends = np.cumsum(np.fromiter((len(str.encode(each)) + 1 for each in texts), np.int64, len(texts))) - 1
+    return Utf8(text, ends)
+
+
+def _bytes_of_list(sentences: Sequence[str]) -> tuple[UInt8, Int64, Int64] | None:
     """Bytes of all sentences, and where each of them begins and ends."""
     try:
-        source = np.frombuffer("\n".join(sentences).encode(), np.uint8)
+        text, ends = joined(sentences)
     except (TypeError, UnicodeEncodeError):
         return None
-    stops = np.append(np.flatnonzero(source == _LINE_FEED), len(source))
-    return (source, np.append(0, stops[:-1] + 1), stops) if len(stops) == len(sentences) else None
+    return (text, np.append(0, ends[:-1] + 1), ends) if len(ends) else None
 
 
 def _bytes_of_arrow(column: Any) -> tuple[UInt8, Int64, Int64] | None:
@@ -202,6 +212,9 @@ def prepare_bytes(
         text[to] = _LINE_FEED
         to += 1
     return to
+
+
+# What writes a character stands in both kernels, since a call that hands over arrays takes longer than that.
 
 
 @jit_exactly
