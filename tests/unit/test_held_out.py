@@ -59,7 +59,7 @@ def test_each_corpus_gives_its_share(tmp_path: Path) -> None:
 
 def test_text_without_pairs_takes_no_share(tmp_path: Path) -> None:
     text = [(f"text {line}", f"text {line}", line) for line in range(3000)]
-    rows = held_out(tmp_path, text, plain(1000), share=0.05, texts=[0])
+    rows = held_out(tmp_path, text, plain(1000), pairs=100, texts=[0])
     assert Counter(row["corpus"] for row in rows) == {1: 50}
 
 
