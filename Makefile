@@ -40,7 +40,7 @@ $(BIN)/uv: requirements/uv.txt
 	$(UV_PIP) --require-hashes --no-deps -r $<
 	touch $@
 
-.venv/installed-engines: requirements/engines.txt .venv/installed-all
+.venv/installed-frameworks: requirements/frameworks.txt .venv/installed-all
 	$(UV_PIP) --require-hashes --no-deps -r $<
 	touch $@
 
@@ -50,13 +50,13 @@ install: .venv/installed  ## make .venv with the pinned packages that the pipeli
 .PHONY: install-all
 install-all: .venv/installed-all  ## add what exports, tests and benchmarks need
 
-.PHONY: install-engines
-install-engines: .venv/installed-engines  ## add Dask, Ray, Spark, FastAPI, Chroma and other frameworks, for the tests of their recipes in docs/ (2 GB)
+.PHONY: install-frameworks
+install-frameworks: .venv/installed-frameworks  ## add FastAPI, Chroma and other frameworks, for the tests of their recipes in docs/
 
 # Pinned packages with their hashes, for every system and version of Python; UPGRADE=--upgrade takes newer ones.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header $(UPGRADE)
 PIPELINE_EXTRAS = pipeline slurm build
-ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese faiss sentence-transformers model2vec onnx docs dev
+ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese sentence-transformers model2vec onnx docs dev
 
 .PHONY: lock
 lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a network)
@@ -65,7 +65,7 @@ lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a net
 	$(LOCK) --no-emit-package torch -c requirements/torch.txt -c requirements/pipeline.txt \
 	  $(ALL_EXTRAS:%=--extra %) -o requirements/all.txt pyproject.toml
 	$(LOCK) --no-emit-package torch -c requirements/torch.txt -c requirements/all.txt \
-	  --extra engines -o requirements/engines.txt pyproject.toml
+	  --extra frameworks -o requirements/frameworks.txt pyproject.toml
 	echo uv | $(LOCK) -o requirements/uv.txt -
 
 .PHONY: results
@@ -140,7 +140,6 @@ bench: .venv/installed-all  ## measure speed and memory beside plain references:
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/embedding.py
-	$(BIN)/python benchmarks/engines.py
 	$(BIN)/python benchmarks/mining.py
 	$(BIN)/python benchmarks/search.py
 

@@ -47,7 +47,7 @@ from paraphrastic_pipeline.training.train import train_model
 # Enough pairs for several mini-batches, and too few to take time.
 _FEW = 2048
 # Entries of config.json that say how the model itself was trained and stored.
-_OF_TRAINING = ("training", "pairs", "sha256", "reduction")
+_OF_TRAINING = ("training", "pairs", "reduction")
 
 
 def main() -> None:

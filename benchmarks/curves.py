@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, read_json_lines
-from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic.base.files import read_json
+from paraphrastic_pipeline.base.files import read_json_lines
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 
 # The compared trainings, in the order of the table, with the names of their curves.
 STATIC_EMBEDDING, PAPER, OWN = "static_embedding", "paper", "own"

@@ -39,7 +39,7 @@ from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER, WEIGHTS
-from paraphrastic.model.shipped import shipped_models
+from paraphrastic.model.folder import shipped_models
 
 PIECES = 50_000
 # Batch size of the plain reference, as in the papers.
@@ -92,7 +92,7 @@ def main() -> None:
 
 def parts_of(model: AverageEncoder, sentences: Sequence[str]) -> dict[str, float]:
     """Nanoseconds per sentence on one core for the parts of embedding to float16, and what limits them."""
-    seconds = dict.fromkeys(("prepare", "cut", "average", "write memory", "sentencepiece alone"), 0.0)
+    seconds = dict.fromkeys(("prepare", "tokenize", "average", "write memory", "sentencepiece alone"), 0.0)
 
     def timed_part(name: str, work: Callable[[], Any]) -> Any:
         start = time.perf_counter()
@@ -103,11 +103,10 @@ def parts_of(model: AverageEncoder, sentences: Sequence[str]) -> dict[str, float
     model.embed_raw_text(sentences)
     for start in range(0, len(sentences), BLOCK_SENTENCES):
         block = sentences[start : start + BLOCK_SENTENCES]
-        text = timed_part("prepare", partial(model._prepare_utf8, block, None))
-        tokens = timed_part("cut", partial(model._cutter.cut_words, text))
+        texts = timed_part("prepare", partial(model._prepare, block, None))
+        tokens = timed_part("tokenize", partial(model.tokenizer.tokenize, texts))
         vectors = timed_part("write memory", partial(np.ones, (len(block), model.dim), np.float16))
         timed_part("average", partial(model._embed, tokens, False, vectors))
-        texts = model._prepare(block, None)
         timed_part("sentencepiece alone", partial(model.processor.encode, texts, out_type=int, num_threads=1))
     parts = {name: 1e9 * taken / len(sentences) for name, taken in seconds.items()}
     print("ns a sentence on one core: " + ", ".join(f"{name} {taken:.0f}" for name, taken in parts.items()))
@@ -148,7 +147,8 @@ def make_model(lines: Sequence[str], dimension: int) -> AverageEncoder:
     known = np.ones(len(table), np.bool_)
     known[processor.unk_id()] = False
     table[~known] = 0
-    return AverageEncoder(table, known, table[-1], processor, CONFIG)
+    tensors = {"embeddings": table, "known": known, "unknown": table[-1]}
+    return AverageEncoder(tensors, proto.getvalue(), CONFIG)
 
 
 def systems(model: AverageEncoder, folder: str, threads: int) -> list[tuple[str, Embed]]:
@@ -219,7 +219,7 @@ def beside_static(name: str, sentences: Sequence[str], options: argparse.Namespa
 
 def as_new(model: AverageEncoder) -> AverageEncoder:
     """The same model without remembered words, while other systems remember those of earlier runs."""
-    return AverageEncoder(model.embeddings, model.known, model.unknown, model.processor, CONFIG)
+    return AverageEncoder(model.tensors(), model.sentencepiece, CONFIG)
 
 
 def by_transformer(transformer: Any, size: int) -> Embed:

@@ -26,14 +26,11 @@ from front_figure import plot_front
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
-from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.config_file import kind_of
-from paraphrastic.model.files import CONFIG
-from paraphrastic.model.folder import find_folder, open_folder
-from paraphrastic.model.shipped import shipped_models
-from paraphrastic.systems.open import open_system
+from paraphrastic.model.folder import find_folder, is_ours, open_folder, shipped_models
+from paraphrastic.systems.open import open_encoder
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.speed import choose_sentences, measure_in_own_process
 from paraphrastic_pipeline.evaluation.sts import evaluate_sts
@@ -47,7 +44,7 @@ PUBLISHED = (
     _ROOT / "config/published/sts_spearman.csv",
     _ROOT / "benchmarks/other_models.csv",
 )
-VERSIONS = ("float16", "int8", "int4", "int2")
+VERSIONS = ("float16", "int8", "int4")
 # The kinds of other people's systems that the command line takes.
 _KINDS = ("sentence_transformers", "model2vec")
 
@@ -100,7 +97,7 @@ def parsed() -> argparse.Namespace:
         "--testsets", type=Path, default=Path("results/testsets/sts.parquet"), help="STS (%(default)s)"
     )
     parser.add_argument(
-        "--versions", nargs="*", choices=VERSIONS, default=["int8", "int4", "int2"],
+        "--versions", nargs="*", choices=VERSIONS, default=["int8", "int4"],
         help="number formats of the smaller versions (%(default)s)",
     )  # fmt: skip
     parser.add_argument("--bootstrap-samples", type=int, default=1000, help="for intervals (%(default)s)")
@@ -112,7 +109,7 @@ def parsed() -> argparse.Namespace:
 
 
 def system_at(text: str) -> Any:
-    """A system of the command line, in the form that `open_system` takes."""
+    """A system of the command line, in the form that `open_encoder` takes."""
     kind, is_named, place = text.partition("=")
     if not is_named or kind not in _KINDS:
         return text
@@ -151,7 +148,7 @@ def measure_front(
     """Measure systems, smaller versions of those that are averages, and the models in the package.
 
     Args:
-        systems: systems by name, in the form that `open_system` takes.
+        systems: systems by name, in the form that `open_encoder` takes.
         corpora: Parquet files with pairs in random order, each with its English columns.
         output: JSON file with a list of `system`, `version`, `measurements` (Pearson's r and Spearman's ρ on
             STS 2012–2016, with intervals), `sentences_per_second` on one core, and `megabytes`; the last two
@@ -177,14 +174,14 @@ def measure_front(
 
 def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Sequence[str]) -> Json:
     """One system's measurements."""
-    system = open_system(place, device="cpu")
+    encoder = open_encoder(place, device="cpu")
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "sts.json")
-        evaluation = Evaluation(system, result, protocol.official, "measured", protocol.bootstrap_samples)
+        evaluation = Evaluation(encoder, result, protocol.official, "measured", protocol.bootstrap_samples)
         evaluate_sts(evaluation, protocol.testsets)
         scores = read_json(result)
     speed = None
-    if system.stages is not None:
+    if hasattr(encoder, "embed_tokens"):
         job = {
             "system": place, "device": "cpu", "cores": 1, "sentences": sentences, "language": "en",
             "seconds": protocol.seconds, "repeats": protocol.repeats, "batch_sizes": [_BATCH],
@@ -206,7 +203,7 @@ def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Seq
         flush=True,
     )
     return {
-        "system": system.label,
+        "system": encoder.label,
         "version": version,
         "missing": scores["missing"],
         "measurements": measurements,
@@ -229,7 +226,7 @@ def _megabytes(place: Any) -> float | None:
 
 def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Smaller versions of an average, each with the folder in which it is until the next one is asked for."""
-    if isinstance(place, Mapping) or not kind_of(find_folder(place) / CONFIG):
+    if isinstance(place, Mapping) or not is_ours(find_folder(place)):
         return
     model = open_folder(place)
     if not isinstance(model, AverageEncoder):

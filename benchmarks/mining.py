@@ -25,10 +25,8 @@ from timing import medians, search_options
 
 from paraphrastic.base.files import write_json
 from paraphrastic.base.rows import Source
-from paraphrastic.model.system import System
 from paraphrastic.neighbours.mine_files import mine_files
 from paraphrastic.neighbours.nearest import nearest_neighbours
-from paraphrastic.neighbours.vectors import direction_entries
 
 TOKENS = 14
 ROWS = 30_000
@@ -60,9 +58,8 @@ def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, fl
     table = token_vectors(dimension)
     source, target = (np.concatenate(blocks) for blocks in zip(*token_blocks(n), strict=True))
     x, y = table[source].sum(axis=1), table[target].sum(axis=1)
-    sides = direction_entries(x), direction_entries(y)
     ways: dict[str, Callable[[], Any]] = {
-        "paraphrastic": partial(nearest_neighbours, *sides, NEIGHBOURS, threads=options.threads)
+        "paraphrastic": partial(nearest_neighbours, x, y, NEIGHBOURS, threads=options.threads)
     }
     if n <= MAX_REFERENCE:
         ways["numpy"] = partial(whole_matrix, x, y)
@@ -122,6 +119,20 @@ def token_blocks(n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield source, np.where(generator.random(source.shape) < 0.5, source, new)
 
 
+class TokenSums:
+    """An encoder whose sentences are numbers of tokens, and whose vectors are the sums of theirs."""
+
+    label, digest = "sums", ""
+
+    def __init__(self, dimension: int) -> None:
+        self.dim, self._table = dimension, token_vectors(dimension)
+
+    def encode(self, sentences: Sequence[str], *, language: str | None = None) -> np.ndarray:
+        """Vectors of sentences, [n, dim]."""
+        tokens = np.array([sentence.split() for sentence in sentences], np.int32)
+        return np.stack([self._table[row].sum(axis=0) for row in tokens])
+
+
 def measure_files(options: argparse.Namespace) -> None:
     """Mine in a separate process, and print and write its time and memory."""
     with tempfile.TemporaryDirectory() as folder:
@@ -143,17 +154,10 @@ def measure_files(options: argparse.Namespace) -> None:
 
 def mine_alone(source: str, target: str, output: str, dimension: int, threads: int) -> dict[str, float]:
     """Seconds and peak memory (MB) of mining two files with an encoder that adds up token vectors."""
-    table = token_vectors(dimension)
-
-    def embed(sentences: Sequence[str], _: str | None) -> np.ndarray:
-        tokens = np.array([sentence.split() for sentence in sentences], np.int32)
-        return np.stack([table[row].sum(axis=0) for row in tokens])
-
+    encoder = TokenSums(dimension)
     imported = peak_mb()
     start = time.perf_counter()
-    pairs = mine_files(
-        System("random", dimension, "", embed), Source(source), Source(target), output, threads=threads
-    )
+    pairs = mine_files(encoder, Source(source), Source(target), output, threads=threads)
     return {
         "seconds": time.perf_counter() - start,
         "pairs": pairs,

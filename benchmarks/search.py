@@ -14,19 +14,18 @@ process of its own, from reading the file to writing it. Writes results/benchmar
 import argparse
 import multiprocessing
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mining import peak_mb, report, token_blocks, token_vectors
+from mining import TokenSums, peak_mb, report, token_blocks, token_vectors
 from timing import CLOCKS, medians, search_options
 
 from paraphrastic import near_duplicates, search
 from paraphrastic.base.files import write_json
 from paraphrastic.base.rows import Source
-from paraphrastic.model.system import System
 from paraphrastic.neighbours.dedup_files import dedup_file
 
 ROWS = [(100_000, 300), (100_000, 1024)]
@@ -172,17 +171,11 @@ def measure_file(options: argparse.Namespace) -> None:
 
 def dedup_alone(source: str, output: str, dimension: int, threads: int) -> dict[str, float]:
     """Seconds and peak memory (MB) of deduplicating a file with an encoder that adds up token vectors."""
-    table = token_vectors(dimension)
-
-    def embed(sentences: Sequence[str], _: str | None) -> np.ndarray:
-        tokens = np.array([sentence.split() for sentence in sentences], np.int32)
-        return np.stack([table[row].sum(axis=0) for row in tokens])
-
+    encoder = TokenSums(dimension)
     imported = peak_mb()
     wall, cpu = CLOCKS["wall"], CLOCKS["cpu"]
     start = wall(), cpu()
-    system = System("random", dimension, "", embed)
-    kept, dropped = dedup_file(system, Source(source), output, threshold=THRESHOLD, threads=threads)
+    kept, dropped = dedup_file(encoder, Source(source), output, threshold=THRESHOLD, threads=threads)
     return {
         "seconds": wall() - start[0],
         "cpu_seconds": cpu() - start[1],

@@ -5,6 +5,7 @@ those of its trainer. That is not used itself, because it needs more packages an
 """
 
 import math
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +20,8 @@ from curves import Point, write_curve
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.tokenizer import tokenizer_json
-from paraphrastic.model.hub import not_installed, set_tokenizer_threads
-from paraphrastic.model.sentencepiece_models import read_model_proto
+from paraphrastic.model.hub import not_installed
+from paraphrastic.model.vocabulary import read_model_proto
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.evaluation.development import average_of_vectors
 
@@ -109,7 +110,9 @@ def train_static_embedding(
         InputError: sentence-transformers is not installed, the vocabulary cannot be a `tokenizer.json`, or a
             score is not a number.
     """
-    set_tokenizer_threads(threads)
+    # Hugging Face's tokenizers read the number of threads from the environment only.
+    os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
+    os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
     tokenizer = tokenizer_json(read_model_proto(sentencepiece.read_bytes()), config)
     begin = partial(_Training, tokenizer=tokenizer, threads=threads)
     # A first step takes seconds, in which torch loads what it needs. They count for no training.

@@ -33,12 +33,12 @@ import numpy as np
 import torch
 from timing import CLOCKS, add_clock
 
-from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.base.threads import Workers
 from paraphrastic.model.architecture import Architecture
+from paraphrastic_pipeline.base.devices import choose_device
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.declared import recipe_values
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine

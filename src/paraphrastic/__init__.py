@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from paraphrastic.interop.estimator import SentenceVectors as SentenceVectors
     from paraphrastic.model.embed_files import embed_file
     from paraphrastic.model.encoder import SentenceEncoder
-    from paraphrastic.neighbours.bands import band_keys, near_pairs, settle_duplicates
     from paraphrastic.neighbours.bitext import best_pairs
     from paraphrastic.neighbours.duplicates import near_duplicates
     from paraphrastic.neighbours.matrix_search import search
@@ -20,27 +19,22 @@ __all__ = [
     "InputError",
     "SentenceEncoder",
     "Source",
-    "band_keys",
     "best_pairs",
     "embed_file",
     "load_model",
     "near_duplicates",
-    "near_pairs",
     "search",
-    "settle_duplicates",
 ]
 
+# Imported when they are asked for, so that everybody loads only what they need.
 _MODULES = {
     "SentenceEncoder": "model.encoder",
     "SentenceVectors": "interop.estimator",
     "Source": "base.rows",
-    "band_keys": "neighbours.bands",
     "best_pairs": "neighbours.bitext",
     "embed_file": "model.embed_files",
     "near_duplicates": "neighbours.duplicates",
-    "near_pairs": "neighbours.bands",
     "search": "neighbours.matrix_search",
-    "settle_duplicates": "neighbours.bands",
 }
 
 
@@ -55,28 +49,24 @@ def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = 
 
     Raises:
         InputError: a file of the folder is missing or damaged, the folder holds another kind of model, or
-            the checkpoint is one that `interop.checkpoint_import.open_checkpoint` refuses.
+            the checkpoint is one that `interop.checkpoint.open_checkpoint` refuses.
     """
-    # Imported here, so that pipeline steps and users of model folders load only what they need.
     if sp_model is None:
         from paraphrastic.model.folder import choose_folder, open_folder
 
-        return open_folder(choose_folder(None) if path is None else path)
+        return open_folder(choose_folder(path))
     if path is None:
         raise InputError("sp_model belongs to a checkpoint; name the checkpoint, too")
-    from paraphrastic.interop.checkpoint_import import open_checkpoint
+    from paraphrastic.interop.checkpoint import open_checkpoint
 
-    return open_checkpoint(Path(path), sp_model)
+    return open_checkpoint(path, sp_model)
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from importlib.metadata import version
 
-        try:
-            return version("paraphrastic")
-        except PackageNotFoundError:
-            raise AttributeError("a copy of the code that is not installed has no version") from None
+        return version("paraphrastic")
     if name in _MODULES:
         try:
             return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

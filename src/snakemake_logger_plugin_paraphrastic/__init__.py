@@ -32,7 +32,7 @@ _SHOWN = (
 
 
 # A module of the library that imports nothing of it.
-_BOUNDS = Path(__file__).parents[1] / "paraphrastic" / "base" / "yaml_bounds.py"
+_BOUNDS = Path(__file__).parents[1] / "paraphrastic_pipeline" / "base" / "yaml_bounds.py"
 
 
 class LogHandler(LogHandlerBase):

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sentence_files import LINES, embed, write
 from small_corpus import PAIRS, write_training_data
 from training_runs import SETTINGS, train_model
 from web_server import Server
@@ -51,28 +50,13 @@ def changed(model: AverageEncoder, tmp_path: Path) -> Callable[..., Path]:
     """A function that saves a model of the same dimension in a folder of this name."""
 
     def save(name: str, **config: object) -> Path:
-        embeddings = model.embeddings[::-1] if "model" in config else model.embeddings
-        entries = {**model.config, **config}
-        made = AverageEncoder(
-            np.ascontiguousarray(embeddings), model.known, model.unknown, model.processor, entries
-        )
-        made.write(tmp_path / name)
+        tensors = model.tensors()
+        if "model" in config:
+            tensors["embeddings"] = np.ascontiguousarray(tensors["embeddings"][::-1])
+        AverageEncoder(tensors, model.sentencepiece, {**model.config, **config}).write(tmp_path / name)
         return tmp_path / name
 
     return save
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    """A file of sentences, one per line."""
-    return write(tmp_path / "corpus.txt", LINES)
-
-
-@pytest.fixture
-def index(folder: Path, corpus: Path, tmp_path: Path) -> Path:
-    """The matrix of `corpus` by the model in `folder`, with its description beside it."""
-    assert embed(folder, corpus, tmp_path / "v.npy") == 0
-    return tmp_path / "v.npy"
 
 
 @pytest.fixture(params=["cpu", "cuda"])

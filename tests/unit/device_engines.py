@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from test_engine import ROWS
 
-from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.device.engine import DeviceEngine

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.ledger import LEDGER_COLUMNS, Run, write_ledger
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from configurations import changed, checked
-from sentence_files import error_of
 from web_server import DIGEST, get, give, refused, remote, status
 
-from paraphrastic.base.addresses import hide_secrets, secret_error
-from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
+from paraphrastic_pipeline.base.addresses import hide_secrets, secret_error
 from paraphrastic_pipeline.registry.datasets import COLUMNS
 from paraphrastic_pipeline.registry.download import fetch
 from paraphrastic_pipeline.registry.http import AddressError
@@ -27,9 +26,6 @@ SECRETS = {
     "https://me:s/s3cret@host/x": ("https://***@host/x", USER),
     "https:/me:s3cret@host/x": ("https:/***@host/x", USER),
     "ftp://me:s3cret@host": ("ftp://***@host", USER),
-    "me:s3cret@host/x": ("***@host/x", USER),
-    "//me:s3cret@host/x": ("//***@host/x", USER),
-    "me:s3cret@host": ("***@host", USER),
     "https://host/x?token=s3cret&dl=1": ("https://host/x?token=***&dl=1", PARAMETER),
     "https://host/x?a=1&access_token=s3cret": ("https://host/x?a=1&access_token=***", PARAMETER),
     "https://host/x?X-Amz-Signature=s3cret": ("https://host/x?X-Amz-Signature=***", PARAMETER),
@@ -65,6 +61,8 @@ HARMLESS = [
     "mine.tsv:3: me@host.org",
     "git@host.org:path/x",
     "key=value; token=value",
+    "Meet at 10:30@home",
+    "r?key=5.txt",
 ]
 
 
@@ -80,9 +78,7 @@ def test_a_secret_is_found_and_hidden(address: str) -> None:
     assert hide_secrets(address) == hidden
     for text in (f"a.tsv: {address!r}: damaged", f'{{"address": "{address}"}}'):
         assert hide_secrets(text) == text.replace(address, hidden)
-    assert "s3cret" not in str(InputError(f"{address}: x")) + on_one_line(address) + str(
-        AddressError(address)
-    )
+    assert "s3cret" not in str(AddressError(address))
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -142,6 +138,13 @@ def test_no_address_of_a_file_has_a_secret(
     assert all("address" in message or "a secret" in message or "password" in message for message in messages)
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and "s3cret" in file.read_text()
                 and file.name not in ("datasets.tsv", "de-en.json")]  # fmt: skip
+
+
+def error_of(capsys: pytest.CaptureFixture[str]) -> str:
+    error = capsys.readouterr().err
+    assert error.startswith("paraphrastic: error: ")
+    assert error.count("\n") == 1
+    return error.removeprefix("paraphrastic: error: ").strip()
 
 
 WANTED = "Basic " + base64.b64encode(b"me:s3cret").decode()

@@ -12,8 +12,8 @@ import psutil
 import pytest
 from archives import make_tar, make_zip, read_all
 
-from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.registry.archive import member_names, open_largest, open_members, read_members
 
 

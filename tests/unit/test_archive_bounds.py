@@ -15,8 +15,8 @@ import pyarrow
 import pytest
 from archives import make_tar, make_zip, read_all
 
-from paraphrastic.base.compressed import DamagedError, open_stream
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.compressed import DamagedError, open_stream
 from paraphrastic_pipeline.registry.archive import check_whole, read_members
 
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from function_encoder import FunctionEncoder
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import MinedPairs
 from paraphrastic_pipeline.evaluation import bitext
 from paraphrastic_pipeline.evaluation.bitext import best_threshold, evaluate_bucc
@@ -259,8 +259,8 @@ def test_a_half_without_gold_pairs_leaves_no_figure_of_held_out_pairs(inside: bo
 
 
 def test_a_single_sentence_has_a_direction_of_its_own() -> None:
-    (entries,) = bitext._entries(ENCODER, [["Eins."]], ["de"], name="BUCC")
-    assert len(entries) == 1
+    (vectors,) = bitext._vectors(ENCODER, [["Eins."]], ["de"], name="BUCC")
+    assert len(vectors) == 1
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_the_best_threshold(scores: list, correct: list, n_gold: int, threshold:
 
 @pytest.mark.parametrize(("embed", "message"), FAULTY)
 def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
-    encoder = System("Odd", 128, "o", embed)
+    encoder = FunctionEncoder("Odd", 128, "o", embed)
     testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
     with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
         evaluate(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)

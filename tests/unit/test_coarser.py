@@ -15,7 +15,7 @@ from training_runs import SETTINGS, history, train_model, training_inputs, write
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.beginning import begin
 from paraphrastic_pipeline.training.coarser import CoarserPairs, join_tables
 from paraphrastic_pipeline.training.pair_dataset import PairDataset

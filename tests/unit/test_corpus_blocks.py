@@ -73,7 +73,7 @@ def test_full_disk(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with (
-        pytest.raises(InputError, match=r"out: cannot be written: no space left on the disk"),
+        pytest.raises(InputError, match=r"out: cannot be written: No space left on device"),
         write_blocks(tmp_path / "out", SCHEMA) as writer,
     ):
         writer.write(batch(0, 5))

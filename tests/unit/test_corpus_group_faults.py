@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from group_files import extract, faults, groups_of, packed, written
 
-from paraphrastic.base import quoted_tables
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import UnreadableRows
+from paraphrastic_pipeline.base import quoted_tables
+from paraphrastic_pipeline.base.lines import UnreadableRows
 from paraphrastic_pipeline.corpus.database import Resources
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing
 

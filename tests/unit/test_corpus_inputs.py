@@ -10,7 +10,7 @@ import pytest
 from extraction import extract, extract_files, fault, pairs, parquet, sides, tmx, variant
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.row_values import RowError, with_nested
+from paraphrastic_pipeline.base.row_values import RowError, with_nested
 from paraphrastic_pipeline.corpus.pair_tables import finite_score
 
 # TSV
@@ -134,7 +134,7 @@ def test_a_long_cell_makes_no_long_message(tmp_path):
 
 @pytest.mark.parametrize("chunk", [3, 1 << 20])
 def test_a_line_that_is_not_utf8_is_left_out_on_both_sides(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr("paraphrastic.base.lines._CHUNK_BYTES", chunk)
+    monkeypatch.setattr("paraphrastic_pipeline.base.lines._CHUNK_BYTES", chunk)
     files = sides(tmp_path, b"1\ncaf\xe9\n3\n4\xff", b"eins\nzwei\ndrei\n\xff\n")
     counts, rows, faults = extract_files(tmp_path, "aligned", files, bound=2)
     assert pairs(rows) == [("1", "eins"), ("3", "drei")]

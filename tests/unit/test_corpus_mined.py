@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from function_encoder import FunctionEncoder
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.corpus import blocks, mined_paraphrases, sampling
 from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
@@ -202,7 +202,7 @@ def by_length(calls):
         angles = np.array([len(sentence) for sentence in sentences], np.float32)
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
-    return System("by length", 2, "", embed)
+    return FunctionEncoder("by length", 2, "", embed)
 
 
 def write_pairs(path, pairs):
@@ -214,7 +214,7 @@ def write_pairs(path, pairs):
 def test_similarity_is_the_cosine(tmp_path):
     calls = []
     path = write_pairs(tmp_path / "pairs", [("a", "bb"), ("ccc", "dd"), ("a", "e"), ("a", "bb")])
-    measure_similarity(path, tmp_path / "out", system=by_length(calls))
+    measure_similarity(path, tmp_path / "out", encoder=by_length(calls))
     table = pq.read_table(tmp_path / "out")
     assert table.schema == SIMILARITY_SCHEMA
     assert table["similarity"].to_pylist() == pytest.approx([np.cos(1), np.cos(1), 1, np.cos(1)])
@@ -226,12 +226,12 @@ def test_similarity_is_the_cosine(tmp_path):
 def test_similarities_depend_on_neither_blocks_nor_shards(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
     path = write_pairs(tmp_path / "pairs", [("a" * (n % 7), "b" * (n % 5)) for n in range(45)])
-    measure_similarity(path, tmp_path / "whole", system=by_length([]))
-    measure_similarity(path, tmp_path / "blocks", system=by_length([]), block_rows=3)
+    measure_similarity(path, tmp_path / "whole", encoder=by_length([]))
+    measure_similarity(path, tmp_path / "blocks", encoder=by_length([]), block_rows=3)
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "blocks").read_bytes()
     shards = []
     for number in range(1, 8):
-        measure_similarity(path, tmp_path / "shard", system=by_length([]), shard=(number, 7))
+        measure_similarity(path, tmp_path / "shard", encoder=by_length([]), shard=(number, 7))
         shards.append(pq.read_table(tmp_path / "shard"))
     assert pa.concat_tables(shards) == pq.read_table(tmp_path / "whole")
 

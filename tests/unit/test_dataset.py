@@ -12,7 +12,7 @@ from pair_files import write_pairs
 from small_corpus import distinct_pairs, sentence_pairs, trained_vocabulary, write_training_data
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.sentencepiece_models import ordinary_pieces
+from paraphrastic.model.vocabulary import ordinary_pieces
 from paraphrastic_pipeline.training import pair_dataset
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.fingerprints import fingerprints

@@ -77,7 +77,7 @@ def test_a_model_trained_on_them_knows_their_spellings(files: Files, tmp_path: P
     with PairDataset(dataset) as data:
         pieces = data.units[0].pieces.tolist()
         ids = dict(zip(trained.processor.id_to_piece(pieces), pieces, strict=True))
-    assert trained.known_tokens(["The JAZZ", "1984 9999"]) == [
+    assert trained.tokenize(["The JAZZ", "1984 9999"]).lists() == [
         [ids[piece] for piece in ("▁the", "▁", "j", "a", "zz")],
         [ids["▁"], ids["1984"], ids["▁"]],
     ]

@@ -12,9 +12,9 @@ from small_corpus import sentence_pairs, write_training_data
 from test_negative_mining import corners, mined, plain_search, unit_vectors
 from training_runs import SETTINGS, history, train_model
 
-from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic_pipeline.base.devices import choose_device
 from paraphrastic_pipeline.training import negative_mining, train
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
 from paraphrastic_pipeline.training.device.engine import DeviceEngine

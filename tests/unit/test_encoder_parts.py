@@ -9,9 +9,9 @@ import torch
 from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
 from paraphrastic import load_model
-from paraphrastic.base.threads import Workers
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.beginning import untrained_model
 from paraphrastic_pipeline.training.encoder_modules import (

@@ -180,7 +180,7 @@ def pinned(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("name", "extras"),
-    [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"tensorboard", "engines"})],
+    [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"tensorboard", "frameworks"})],
 )
 def test_pinned_packages_are_complete(name: str, extras: set[str]) -> None:
     versions = {**pinned(name), **pinned("torch")}
@@ -200,13 +200,13 @@ def test_the_pipeline_has_the_versions_that_tests_have() -> None:
     assert pinned("pipeline").items() < pinned("all").items()
 
 
-def test_engines_are_pinned_beside_what_tests_have() -> None:
-    engines, others = pinned("engines"), {**pinned("all"), **pinned("torch")}
-    assert {name: others[name] for name in engines.keys() & others} == {
-        name: engines[name] for name in engines.keys() & others
+def test_frameworks_are_pinned_beside_what_tests_have() -> None:
+    frameworks, others = pinned("frameworks"), {**pinned("all"), **pinned("torch")}
+    assert {name: others[name] for name in frameworks.keys() & others} == {
+        name: frameworks[name] for name in frameworks.keys() & others
     }
-    for line in map(Requirement, EXTRAS["engines"]):
-        assert line.specifier.contains(engines[canonicalize_name(line.name)])
+    for line in map(Requirement, EXTRAS["frameworks"]):
+        assert line.specifier.contains(frameworks[canonicalize_name(line.name)])
 
 
 def test_tests_and_benchmarks_name_what_they_import() -> None:

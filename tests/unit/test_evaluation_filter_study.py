@@ -7,7 +7,7 @@ import pytest
 from pictures import drawn
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.study_tables import FILTER_STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic_pipeline.report.figures.studies import plot_filter_study
 

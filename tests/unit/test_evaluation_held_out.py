@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from function_encoder import FunctionEncoder
 
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.held_out import (
     evaluate_held_out,
     evaluate_retrieval,
@@ -63,7 +63,7 @@ def nearest(queries: Sequence[str], candidates: Sequence[str]) -> list[str]:
 
 def result(folder: Path, files: tuple[Path, Path]) -> dict:
     evaluation = Evaluation(
-        System("a system", DIM, "digest", vectors), folder / "result.json", None, "measured", 20
+        FunctionEncoder("a system", DIM, "digest", vectors), folder / "result.json", None, "measured", 20
     )
     evaluate_held_out(evaluation, *files, languages=[("de", "en")])
     return json.loads((folder / "result.json").read_text())
@@ -106,7 +106,7 @@ def test_the_data_are_ones_own(tmp_path: Path, files: tuple[Path, Path]) -> None
 
 
 def test_the_score_of_training_is_the_share_without_hiding(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    score = held_out_score(System("a system", DIM, "digest", vectors), read_held_out(files[0]))
+    score = held_out_score(FunctionEncoder("a system", DIM, "digest", vectors), read_held_out(files[0]))
     assert score == pytest.approx(100 * result(tmp_path, files)["measurements"]["found"]["value"])
 
 
@@ -121,7 +121,7 @@ def test_definitions_are_compared_by_the_nearest_and_the_ten_nearest(
     tmp_path: Path, files: tuple[Path, Path]
 ) -> None:
     few = write_pairs(tmp_path / "few.parquet", ("en", "en"), range(12))
-    system = System("a system", DIM, "digest", vectors)
+    system = FunctionEncoder("a system", DIM, "digest", vectors)
     evaluation = Evaluation(system, tmp_path / "result.json", None, "measured", 20)
     evaluate_retrieval(
         evaluation,
@@ -159,7 +159,7 @@ def test_a_definition_of_several_pairs_of_languages_has_a_row_for_each(
     tables = [pq.read_table(files[0]), pq.read_table(write_pairs(tmp_path / "fr", ("fr", "en"), range(9)))]
     pq.write_table(pa.concat_tables(tables), files[0])
     evaluation = Evaluation(
-        System("a system", DIM, "digest", vectors), tmp_path / "result.json", None, "measured", 20
+        FunctionEncoder("a system", DIM, "digest", vectors), tmp_path / "result.json", None, "measured", 20
     )
     evaluate_retrieval(evaluation, [files[0]], [files[1]], definitions=["both"], languages=[[("de", "en")]])
     content = json.loads((tmp_path / "result.json").read_text())

@@ -18,7 +18,7 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_folder
-from paraphrastic.model.sentencepiece_models import read_model_proto
+from paraphrastic.model.vocabulary import read_model_proto
 
 PARTS = (Part(), Part(kind="bilstm", dimension=6, directions="concatenate", peepholes=True))
 WIDTH, WEIGHTS, VOCABULARY = 3, "model.safetensors", "sentencepiece.model"

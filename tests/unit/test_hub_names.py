@@ -1,16 +1,10 @@
-"""Test that a mistyped folder is not asked for on the Hugging Face Hub, and that messages say both."""
+"""Test how folders are told from names on the Hugging Face Hub."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-import huggingface_hub
 import pytest
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.hub_names import hub_name, place_fault
-from paraphrastic.cli import main
-from paraphrastic.model.hub import load_from_hub
-from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.base.hub_names import hub_name, place_fault
 from paraphrastic_pipeline.settings.local_files import place_errors
 
 
@@ -21,20 +15,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "file.txt").write_text("A dog.\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that the Hub is asked for; it knows none."""
-    names: list[str] = []
-
-    class Api:
-        def model_info(self, name: str, **_: object) -> None:
-            names.append(name)
-            raise huggingface_hub.errors.HFValidationError("unknown")
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
-    return names
 
 
 NAMES = {
@@ -84,64 +64,3 @@ def test_folders_and_what_is_neither(here: Path, place: str) -> None:
 def test_names_that_no_configuration_can_have() -> None:
     (error,) = place_errors("key", "{model}/x")
     assert error.startswith("key: '{model}/x' contains a brace")
-
-
-@pytest.mark.parametrize("place", ["results/en", "models/enn", "results/models/enn", "./enn"])
-@pytest.mark.parametrize(
-    "open_it",
-    [
-        open_system,
-        lambda place: open_system({"sentence_transformers": place, "label": "x"}),
-        lambda place: open_system({"model2vec": place, "label": "x"}),
-        lambda place: load_from_hub(place, "x", lambda *_: pytest.fail("it was loaded")),
-    ],
-)
-def test_a_mistyped_folder_is_not_asked_for(
-    here: Path, asked: list[str], place: str, open_it: Callable[[str], object]
-) -> None:
-    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    pytest.importorskip("model2vec", reason="model2vec is not installed")
-    with pytest.raises(InputError) as told:
-        open_it(place)
-    assert str(told.value).startswith(f"{place}: {FAULTS.get(place, 'is not a folder')}")
-    assert asked == []
-
-
-@pytest.mark.parametrize("place", ["owner/name", "enn", "hf://results/en"])
-def test_a_name_is_asked_for_once_and_the_message_says_both(here: Path, asked: list[str], place: str) -> None:
-    def load(name: str, offline: bool) -> None:
-        assert (name, offline) == (hub_name(place), False)
-        raise OSError("there is\nno such model")
-
-    with pytest.raises(InputError) as told:
-        load_from_hub(place, "x", load)
-    assert str(told.value) == (
-        f"{place}: is not a folder, and x cannot load it from the Hugging Face Hub: there is no such model"
-    )
-    assert asked == [hub_name(place)]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["search", "--index", "x.npy", "--input", "file.txt", "--output", "-"],
-        ["dedup", "--input", "file.txt", "--output", "-"],
-        ["mine", "--source", "file.txt", "--target", "file.txt", "--output", "-"],
-        ["embed", "--input", "file.txt", "--output", "x.npy"],
-        ["score", "--input", "file.txt", "--output", "-"],
-        ["export", "--format", "glove", "--output", "out"],
-        ["inspect", "--sentences", "file.txt"],
-        ["demo", "--output", "x.html"],
-    ],
-    ids=lambda command: command[0],
-)
-def test_every_command_names_the_folder_that_is_not_there(
-    here: Path, asked: list[str], command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    for place in ("results/en", "models/enn"):
-        assert main([command[0], "--model", place, *command[1:]]) == 1
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"paraphrastic: error: {place}: ")
-        assert "folder" in line
-        assert line.endswith("models that come with the package: en, en-de-es-fr")
-    assert asked == []

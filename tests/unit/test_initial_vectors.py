@@ -12,7 +12,7 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import TrainableEncoder, initial_encoder, use_word_vectors
 from paraphrastic_pipeline.training.pair_dataset import PairDataset

@@ -11,9 +11,9 @@ from test_export_tokenizer import SENTENCES
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import read_csv
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.report.inspection import (
     Inspected,
     dropped_examples,
@@ -35,7 +35,7 @@ def after() -> AverageEncoder:
 def inspected(after: AverageEncoder) -> Inspected:
     generator = np.random.default_rng(5)
     table = generator.normal(size=after.embeddings.shape).astype(np.float32)
-    before = AverageEncoder(table, after.known, after.unknown, after.processor, after.config)
+    before = AverageEncoder({**after.tensors(), "embeddings": table}, after.sentencepiece, after.config)
     return Inspected(after, before, {"one": TEXTS[:30], "two": TEXTS[20:]})
 
 
@@ -77,13 +77,13 @@ def test_pieces_by_the_length_of_their_embeddings(inspected: Inspected, after: A
     name = rows[0]["longest"]
     piece = after.processor.piece_to_id(name[1:] if name.startswith("…") else f"▁{name}")
     assert np.linalg.norm(after.embeddings[piece]) == pytest.approx(longest[0], abs=0.006)
-    times = sum(row.count(piece) for row in after.known_tokens(TEXTS))
+    times = sum(row.count(piece) for row in after.tokenize(TEXTS).lists())
     assert int(rows[0]["times"]) == times
 
 
 def test_few_sentences_have_pieces_too(after: AverageEncoder) -> None:
     rows = pieces(Inspected(after, None, {"one": TEXTS[:2]}))
-    used = {piece for row in after.known_tokens(TEXTS[:2]) for piece in row}
+    used = {piece for row in after.tokenize(TEXTS[:2]).lists() for piece in row}
     assert 0 < len(rows) <= len(used) // 2
     assert min(int(row["times"]) for row in rows) < 3
 

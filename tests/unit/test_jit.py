@@ -11,8 +11,8 @@ from pipelines import ROOT
 
 CODE = """
 import numpy as np
-from paraphrastic.model.kernels import cosine_rows
-cosine_rows(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32), np.empty(2))
+from paraphrastic.neighbours.kernels import any_reaches
+any_reaches(np.ones(3, np.float32), np.float32(1))
 """
 # As if nothing could be written, not even by root.
 NOWHERE = """
@@ -45,13 +45,11 @@ def stderr_of(code: str, folder: Path, *, on_terminal: bool) -> str:
 
 
 def test_the_first_call_says_that_it_compiles(tmp_path: Path) -> None:
-    told = "paraphrastic: compiling for this processor, once\n"
-    assert stderr_of(CODE, tmp_path, on_terminal=True) == told
+    assert stderr_of(CODE, tmp_path, on_terminal=True).startswith("paraphrastic: ")
     assert stderr_of(CODE, tmp_path, on_terminal=True) == ""
 
 
 @pytest.mark.slow("compiles the same kernel twice more")
 def test_it_says_what_to_do_if_nothing_can_be_kept_and_is_silent_in_a_script(tmp_path: Path) -> None:
-    told = "at each start, since neither its folder nor yours can keep it; set NUMBA_CACHE_DIR\n"
-    assert stderr_of(NOWHERE + CODE, tmp_path, on_terminal=True).endswith(told)
+    assert "NUMBA_CACHE_DIR" in stderr_of(NOWHERE + CODE, tmp_path, on_terminal=True)
     assert stderr_of(CODE, tmp_path, on_terminal=False) == ""

@@ -16,7 +16,7 @@ from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import read_csv_with_header
+from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.language_choice import (
     CORRELATION_COLUMNS,
     LANGUAGE_COLUMNS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ledgers import ABOUT, EN, intervals, ledger, printed_row, run, write
 
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.ledger import write_ledger
 
 ROOT = Path(__file__).resolve().parents[2]

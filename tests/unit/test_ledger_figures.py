@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import numpy as np
+from function_encoder import FunctionEncoder
 from ledgers import ABOUT, intervals, ledger, printed_row, write
 
-from paraphrastic.base.tables import read_csv
-from paraphrastic.model.system import System
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.measurement import correlations
 from paraphrastic_pipeline.evaluation.results import write_result
 from paraphrastic_pipeline.evaluation.study_tables import tabulate_differences
@@ -201,7 +201,7 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
             gold = generator.normal(size=100)
             scores = gold + noise * np.random.default_rng([seed, len(name)]).normal(size=100)
             found |= correlations(scores, gold, name=dataset, at=dataset, digest="d", samples=100)
-        encoder = System(f"P-SP {name}", 3, name, lambda sentences, _: np.ones((1, 1)))
+        encoder = FunctionEncoder(f"P-SP {name}", 3, name, lambda sentences, _: np.ones((1, 1)))
         paths[name] = tmp_path / f"{name}.json"
         datasets = {"datasets": {each: {} for each in (*CAPTION_DATASETS, "2013/FNWN")}}
         write_result(

@@ -13,7 +13,7 @@ from test_dataset import flat
 from torch import Tensor
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training import negative_mining, negative_search
 from paraphrastic_pipeline.training.negative_mining import (

@@ -9,10 +9,8 @@ import pyarrow as pa
 import pytest
 
 from paraphrastic.base.files import read_json, write_json
-from paraphrastic.base.tables import write_csv
-from paraphrastic.model.folder import open_folder
-from paraphrastic.model.shipped import shipped_models
-from paraphrastic.systems.open import system_of
+from paraphrastic.model.folder import open_folder, shipped_models
+from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.development import DevelopmentData
 from paraphrastic_pipeline.evaluation.held_out import OTHERS, evaluate_held_out, held_out_score, read_held_out
@@ -62,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = open_folder(shipped_models()["en-de-es-fr"])
     for name, source in (("m", "measured"), ("m-untrained", "untrained")):
         evaluation = Evaluation(
-            system_of(model), results / "eval" / name / "held_out.json", None, source, 100
+            model, results / "eval" / name / "held_out.json", None, source, 100
         )  # type: ignore[arg-type]
         evaluation.result.parent.mkdir(parents=True)
         evaluate_held_out(evaluation, held, merged, languages=LANGUAGES)
@@ -212,7 +210,7 @@ def test_what_decides_is_what_the_definition_names(
     monkeypatch.setattr("paraphrastic_pipeline.evaluation.development.sts2017_score", lambda *_: 40.0)
     model = open_folder(shipped_models()["en-de-es-fr"])
     held = run / "held_out" / "m.parquet"
-    own = held_out_score(system_of(model), read_held_out(held))
+    own = held_out_score(model, read_held_out(held))
     scores = DevelopmentData(choose_by, held, Path("sts.parquet")).scores(model)
     expected = {"held_out": own, "sts2017": 40.0, "mean": (own + 40.0) / 2}
     assert scores == {"held_out": own, "sts2017": 40.0, "development": pytest.approx(expected[choose_by])}

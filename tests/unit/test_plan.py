@@ -10,7 +10,7 @@ import pytest
 from configurations import configured, load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.settings.check import complete_definition

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from configurations import ROOT, changed, checked
+from function_encoder import FunctionEncoder
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.probes import COLUMNS, evaluate_probes, prepare_probes
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.testset_names import PROBES
@@ -28,7 +28,7 @@ def prepared(folder: Path, text: str) -> Path:
 
 
 def result_of(folder: Path, testsets: Path, embed, *, sample: bool = False) -> dict:
-    system = System("a system", 26, "digest", embed)
+    system = FunctionEncoder("a system", 26, "digest", embed)
     evaluation = Evaluation(system, folder / "probes.json", OFFICIAL, "measured", 20, sample)
     evaluate_probes(evaluation, testsets)
     return json.loads((folder / "probes.json").read_text())

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from paraphrastic.base.addresses import address_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic_pipeline.base.addresses import address_error
 from paraphrastic_pipeline.registry.datasets import COLUMNS, read_registry
 from paraphrastic_pipeline.registry.licences import commercial_use
 

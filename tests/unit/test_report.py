@@ -329,5 +329,5 @@ def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
         tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="", tensorboard=None
     )
     lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
-    with pytest.raises(InputError, match="/dev/full: cannot be written: no space left on the disk"):
+    with pytest.raises(InputError, match="/dev/full: cannot be written: No space left on device"):
         lines.line(read, megabatch=1, scored=False)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from paraphrastic.base.tables import write_csv
 from paraphrastic_pipeline.base.durations import in_words
+from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.page import write_report

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from function_encoder import FunctionEncoder
 from scipy import stats
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.measurement import (
     Measurement,
     best,
@@ -28,7 +28,7 @@ from paraphrastic_pipeline.evaluation.measurement import (
 from paraphrastic_pipeline.evaluation.results import Result, samples_of, write_result
 from paraphrastic_pipeline.evaluation.system_tables import EvaluatedSystem, gathered
 
-ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
+ENCODER = FunctionEncoder("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
 
 
 def correlated(seed: int, noise: float, n: int = 500, digest: str = "d") -> Measurement:

@@ -18,7 +18,8 @@ import pytest
 import torch
 from faults import message
 
-from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.errors import is_out_of_memory
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 

@@ -8,8 +8,7 @@ from test_export_tokenizer import trained
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.sentencepiece_models import add_unknown_pieces, read_model_proto
-from paraphrastic.model.unseen import add_unseen_rows
+from paraphrastic.model.vocabulary import add_unknown_pieces, add_unseen_rows, read_model_proto
 
 
 def test_a_model_read_and_written_is_the_same() -> None:
@@ -61,7 +60,11 @@ def test_models_in_use_are_read_without_it(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
     monkeypatch.setitem(sys.modules, "sentencepiece.sentencepiece_model_pb2", None)
     size = processor.get_piece_size()
-    config = {"lowercase": True, "segmentation": {}, "folding": {}}
+    config = {"model": "x", "lowercase": True, "segmentation": {}, "folding": {}}
     table, known = np.ones((size, 2), np.float32), np.ones(size, np.bool_)
-    model = AverageEncoder(table, known, np.zeros(2, np.float32), processor, config)
-    assert spelling in model.known_tokens(["☃☃"])[0]
+    model = AverageEncoder(
+        {"embeddings": table, "known": known, "unknown": np.zeros(2, np.float32)},
+        processor.serialized_model_proto(),
+        config,
+    )
+    assert spelling in model.tokenize(["☃☃"]).lists()[0]

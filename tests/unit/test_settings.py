@@ -9,8 +9,8 @@ import pytest
 from configurations import ROOT, configured, load
 
 import paraphrastic_pipeline.settings.sections as package
-from paraphrastic.base.limits import Also, Length, Overrides, Range
-from paraphrastic.base.typed import faults, hints_of
+from paraphrastic_pipeline.base.limits import Also, Length, Overrides, Range
+from paraphrastic_pipeline.base.typed import faults, hints_of
 from paraphrastic_pipeline.settings.completion import errors, fill_defaults, kind_at, normalize, section_in
 from paraphrastic_pipeline.settings.declared import (
     as_json,

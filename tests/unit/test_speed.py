@@ -7,6 +7,8 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -17,16 +19,19 @@ from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
-from paraphrastic.base.tables import read_csv
-from paraphrastic.model.system import Stages
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.tokenizer import Tokens
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation import speed as speed_module
+from paraphrastic_pipeline.evaluation import speed_process
 from paraphrastic_pipeline.evaluation.speed import (
     SPEED_COLUMNS,
     choose_sentences,
     measure_speed,
     tabulate_speed,
 )
-from paraphrastic_pipeline.evaluation.speed_process import hold_to, measure, measure_job
+from paraphrastic_pipeline.evaluation.speed_process import Halves, averages_on, hold_to, measure, measure_job
 from paraphrastic_pipeline.report.figures.systems import plot_speed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,14 +39,14 @@ PUBLISHED = ROOT / "config/published/speed.csv"
 
 
 class Sleeper:
-    """An encoder that sleeps in both stages and remembers its batches."""
+    """An encoder that sleeps in both halves and remembers its batches."""
 
     def __init__(self, prepare: float = 0.0, embed: float = 0.0) -> None:
         self.seconds = prepare, embed
         self.prepared: list[tuple[str, ...]] = []
         self.embedded: list[tuple[str, ...]] = []
         self.languages: set[str | None] = set()
-        self.stages = Stages(self.prepare, self.embed)
+        self.halves = Halves(self.prepare, self.embed)
 
     def prepare(self, sentences: Sequence[str], language: str | None) -> tuple[str, ...]:
         time.sleep(self.seconds[0])
@@ -60,7 +65,7 @@ SENTENCES = ["x" * (1 + number % 37) for number in range(500)]
 
 def test_all_sentences_are_embedded_where_there_is_time() -> None:
     sleeper = Sleeper()
-    rows = measure(sleeper.stages, SENTENCES, language="en", batch_size=64, seconds=60, repeats=3)
+    rows = measure(sleeper.halves, SENTENCES, language="en", batch_size=64, seconds=60, repeats=3)
     assert [(row["batch_size"], row["preprocessing"], row["sentences"]) for row in rows] == [
         (64, "counted", 500),
         (64, "not counted", 500),
@@ -77,7 +82,7 @@ def test_all_sentences_are_embedded_where_there_is_time() -> None:
 
 def test_batches_are_of_sentences_of_about_the_same_length() -> None:
     sleeper = Sleeper()
-    measure(sleeper.stages, SENTENCES, language="en", batch_size=50, seconds=60, repeats=1)
+    measure(sleeper.halves, SENTENCES, language="en", batch_size=50, seconds=60, repeats=1)
     spans = [len(max(batch, key=len)) - len(min(batch, key=len)) for batch in sleeper.embedded]
     assert max(spans) <= 5
     # The batches are in random order, so any part of them is like the whole.
@@ -88,7 +93,7 @@ def test_batches_are_of_sentences_of_about_the_same_length() -> None:
 
 def test_what_is_left_after_the_time_is_left_out() -> None:
     sleeper = Sleeper(prepare=0.02, embed=0.01)
-    rows = measure(sleeper.stages, SENTENCES, language="en", batch_size=10, seconds=0.15, repeats=2)
+    rows = measure(sleeper.halves, SENTENCES, language="en", batch_size=10, seconds=0.15, repeats=2)
     assert 10 <= rows[0]["sentences"] == rows[1]["sentences"] <= 60
     # A sleep can only take longer than asked for.
     counted, not_counted = (row["sentences"] / np.median(row["seconds"]) for row in rows)
@@ -180,16 +185,27 @@ def test_a_process_that_fails_says_how(corpora: list, tmp_path: Path) -> None:
         measure_speed({"mine": {"label": "no kind"}}, corpora, tmp_path / "speed.json", cores=1, **ONCE)
 
 
-def test_what_does_not_run_on_a_gpu_is_left_out(tmp_path: Path) -> None:
+def test_what_does_not_run_on_a_gpu_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     job = {"device": "gpu", "cores": 1, "sentences": ["a"], "batch_sizes": [64], "language": "en"}
-    affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    system = {"model2vec": "anything", "label": "potion"}
-    try:
-        found = measure_job(system=system, seconds=1.0, repeats=1, **job)
-    finally:
-        if affinity:
-            os.sched_setaffinity(0, affinity)
-    assert found == {"left_out": "potion: does not run on cuda"}
+    static = SimpleNamespace(embed_tokens=None)
+    monkeypatch.setattr(speed_process, "open_encoder", lambda *_, **__: static)
+    monkeypatch.setattr(speed_process, "hold_to", lambda _: None)
+    found = measure_job(system={"model2vec": "x", "label": "potion"}, seconds=1.0, repeats=1, **job)
+    assert found == {"left_out": "it does not run on a GPU"}
+
+
+def test_averages_by_torch_are_those_of_the_model(model: Path) -> None:
+    opened = cast(AverageEncoder, open_folder(model))
+    # Sentences of only unknown pieces get the vector of unknown text, and empty ones zeros, also at the end.
+    has_text = np.array([True, True, False, True, True, False])
+    tokens = Tokens(np.array([5, 9, 7], np.int32), np.array([0, 0, 2, 2, 3, 3, 3]), has_text)
+    expected = opened.embed_tokens(tokens)
+    np.testing.assert_array_equal(expected[4], opened.unknown)
+    halves = averages_on("cpu", opened, 1)
+    np.testing.assert_allclose(np.concatenate(halves.embed([tokens])), expected, atol=1e-6)
+    sentences = ["The small dog", "", "das kleine Haus"]
+    vectors = np.concatenate(halves.embed(halves.tokenize(sentences, "en")))
+    np.testing.assert_allclose(vectors, opened.encode(sentences), atol=1e-6)
 
 
 def test_a_corpus_without_sentences(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from scipy import stats
 from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, prepared
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import read_csv
-from paraphrastic.systems.open import system_of
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation import networks, sts
 from paraphrastic_pipeline.evaluation.networks import Schedule
 from paraphrastic_pipeline.evaluation.results import Evaluation
@@ -43,8 +42,7 @@ def benchmark_members() -> dict[str, str]:
 
 
 def evaluated(folder: Path, official: Path = OFFICIAL, encoder: WordOverlap | None = None) -> dict:
-    system = system_of(encoder or WordOverlap())
-    evaluation = Evaluation(system, folder / "stsb.json", official, "measured", 50)
+    evaluation = Evaluation(encoder or WordOverlap(), folder / "stsb.json", official, "measured", 50)
     sts.evaluate_sts(evaluation, folder / "sts.parquet", task="stsb")
     return json.loads((folder / "stsb.json").read_text())
 

@@ -8,7 +8,7 @@ import pytest
 from configurations import assert_fault, checked, configured, load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import read_csv_with_header
+from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.study_tables import STUDIES_COLUMNS, tabulate_studies
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.study_models import data_models, seed_runs, variants

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from function_encoder import FunctionEncoder
 
-from paraphrastic.base.tables import read_csv, write_csv
-from paraphrastic.model.system import System
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.measurement import correlations, share
 from paraphrastic_pipeline.evaluation.results import write_result
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS, tabulate_systems
@@ -25,7 +25,9 @@ def result(folder: Path, system: str, *, noise: float = 1.0, official: bool = Tr
         scores = gold + noise * np.random.default_rng([seed, len(system), ord(system[0])]).normal(size=250)
         name = f"2017/{track}"
         measurements |= correlations(scores, gold, name=name, at=name, digest=name, samples=200)
-    encoder = System(f"P-SP {system}", 300, f"digest of {system}", lambda sentences, _: np.ones((1, 1)))
+    encoder = FunctionEncoder(
+        f"P-SP {system}", 300, f"digest of {system}", lambda sentences, _: np.ones((1, 1))
+    )
     path = folder / f"{system}-{seed}.json"
     write_result(path, encoder, measurements, task="xling_sts", source="measured", official=official)
     return path
@@ -106,7 +108,7 @@ def test_several_seeds_are_one_row(tmp_path: Path) -> None:
 
 
 def test_error_rates_have_a_mean_and_two_ways_of_mining_two_rows(tmp_path: Path) -> None:
-    encoder = System("P-SP de", 300, "d", lambda sentences, _: np.ones((1, 1)))
+    encoder = FunctionEncoder("P-SP de", 300, "d", lambda sentences, _: np.ones((1, 1)))
     shares = [
         share(np.arange(100) < n, name="x", digest="d", samples=100, higher_is_better=False) for n in (10, 30)
     ]

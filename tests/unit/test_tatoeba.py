@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from function_encoder import FunctionEncoder
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation.bitext import evaluate_tatoeba
 from paraphrastic_pipeline.evaluation.bitext_data import prepare_tatoeba
 from paraphrastic_pipeline.evaluation.results import Evaluation, Result
@@ -75,7 +75,7 @@ def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("embed", "message"), FAULTY)
 def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) -> None:
     testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
-    encoder = System("Odd", 128, "o", embed)
+    encoder = FunctionEncoder("Odd", 128, "o", embed)
     with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
         evaluate_tatoeba(
             Evaluation(encoder, tmp_path / "r.json", OFFICIAL, **OPTIONS), [testset], languages=["de"]

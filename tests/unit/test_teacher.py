@@ -16,7 +16,7 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.systems.open import open_system, system_of
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.evaluation.development import average_score
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.training.loss import cosines_loss
@@ -46,7 +46,7 @@ def vectors(teacher: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) 
     folder = tmp_path_factory.mktemp("vectors")
     source, target = zip(*PAIRS, strict=True)
     pl.DataFrame({"source": source, "target": target}).write_parquet(folder / "pairs.parquet")
-    embed_teacher(folder / "pairs.parquet", folder / "t.h5", system=system_of(teacher), block_rows=150)
+    embed_teacher(folder / "pairs.parquet", folder / "t.h5", encoder=teacher, block_rows=150)
     return folder / "t.h5"
 
 
@@ -101,12 +101,12 @@ def test_a_transformer_of_sentence_transformers_teaches(data: tuple[Path, Path],
     bert = write_bert(tmp_path / "bert", [*source, *target])
     SentenceTransformer(str(bert)).save(str(tmp_path / "teacher"))
     pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
-    teacher = open_system({"sentence_transformers": str(tmp_path / "teacher"), "label": "BERT"})
-    embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", system=teacher)
+    teacher = open_encoder({"sentence_transformers": str(tmp_path / "teacher"), "label": "BERT"})
+    embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", encoder=teacher)
     pupil = load_model(taught(data, tmp_path / "t.h5", tmp_path / "pupil", epochs=6))
     alone = load_model(train_model(data, tmp_path / "alone", replace(SETTINGS, dimension=8)).parent)
     sentences = list(source[:100])
-    unit = teacher.embed(sentences, "en")
+    unit = teacher.encode(sentences)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     judged = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
     distance = [float(np.square(similarities(each, sentences) - judged).mean()) for each in (pupil, alone)]
@@ -124,7 +124,7 @@ def test_a_pupil_comes_nearer_to_its_teachers_judgement_of_sts(mirror: Path, tmp
     teacher = load_model("en")
     source, target = zip(*pairs, strict=True)
     pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
-    embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", system=system_of(teacher))
+    embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", encoder=teacher)
     settings = replace(SETTINGS, dimension=64, epochs=20, batch_size=128)
     pupil = load_model(
         taught(data, tmp_path / "t.h5", tmp_path / "pupil", dimension=64, epochs=20, batch_size=128)

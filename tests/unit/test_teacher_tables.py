@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from function_encoder import FunctionEncoder
 from pair_files import write_pairs
 from sentencepiece import SentencePieceProcessor
 from small_corpus import sentence_pairs, trained_vocabulary, write_training_data
@@ -19,7 +20,6 @@ from paraphrastic import load_model
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.training import teacher_tables
 from paraphrastic_pipeline.training.beginning import untrained_model
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
@@ -50,8 +50,8 @@ class Counted:
         return np.stack([np.mean([self.vector(word) for word in text.split()], axis=0) for text in sentences])
 
     @property
-    def system(self) -> System:
-        return System("counted", DIM, "digest of counted", self.embed)
+    def encoder(self) -> FunctionEncoder:
+        return FunctionEncoder("counted", DIM, "digest of counted", self.embed)
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +65,16 @@ def merged(path: Path, corpora: Sequence[int] = (0,)) -> Path:
 
 def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> list[Float32]:
     settings = {"languages": [("en", "en")], "known": None, "sentences": 2 * len(PAIRS)} | changes
-    embed_sample(pairs, output, system=teacher.system, **settings)  # type: ignore[arg-type]
+    embed_sample(pairs, output, encoder=teacher.encoder, **settings)  # type: ignore[arg-type]
     with h5py.File(output) as file:
         return [file[side][:].astype(np.float32) for side in ("source", "target")]
 
 
 def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences: int = 1200) -> Path:
     dataset, vocabulary = data
-    teacher = Counted().system
+    teacher = Counted().encoder
     sample(merged(folder / "pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
-    embed_pieces(dataset, [vocabulary], folder / "pieces.h5", system=teacher)
+    embed_pieces(dataset, [vocabulary], folder / "pieces.h5", encoder=teacher)
     files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "output": folder / "tables.h5"}
     fit_tables(dataset, **files, threads=threads)
     return folder / "tables.h5"
@@ -135,7 +135,7 @@ def test_tables_count_a_sentence_without_a_pair_once(tmp_path: Path, monkeypatch
         dataset = tmp_path / f"{name}.h5"
         encode_dataset(path, [UnitVocabulary("subword", (vocabulary,), 100)], dataset, texts=texts, threads=1)
         sample(path, tmp_path / "s", Counted(), languages=[("en", "en")] * 5, texts=texts)
-        embed_pieces(dataset, [vocabulary], tmp_path / "pieces", system=Counted().system)
+        embed_pieces(dataset, [vocabulary], tmp_path / "pieces", encoder=Counted().encoder)
         fit_tables(
             dataset, pieces=tmp_path / "pieces", sample=tmp_path / "s", output=tmp_path / "t", threads=1
         )
@@ -165,7 +165,7 @@ def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_pieces_are_embedded_without_their_marks(data: tuple[Path, Path], tmp_path: Path) -> None:
     dataset, vocabulary = data
-    embed_pieces(dataset, [vocabulary], tmp_path / "pieces.h5", system=Counted().system)
+    embed_pieces(dataset, [vocabulary], tmp_path / "pieces.h5", encoder=Counted().encoder)
     processor = SentencePieceProcessor(str(vocabulary))
     with PairDataset(dataset) as pairs, h5py.File(tmp_path / "pieces.h5") as file:
         (unit,) = pairs.units
@@ -249,7 +249,7 @@ def test_files_that_do_not_belong_together(data: tuple[Path, Path], tmp_path: Pa
     files = {name: tmp_path / f"{name}.h5" for name in ("pieces", "sample")}
     with pytest.raises(InputError, match=r"pieces\.h5: was made for other training data"):
         fit_tables(other[0], **files, output=tmp_path / "x.h5", threads=1)
-    embed_pieces(other[0], [other[1]], tmp_path / "others.h5", system=Counted().system)
+    embed_pieces(other[0], [other[1]], tmp_path / "others.h5", encoder=Counted().encoder)
     with pytest.raises(InputError, match=r"sample\.h5: was made for other training data; delete it"):
         fit_tables(
             other[0], **{**files, "pieces": tmp_path / "others.h5"}, output=tmp_path / "x.h5", threads=1

@@ -18,7 +18,7 @@ from training_runs import SETTINGS, history, train_model, training_inputs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.model.unseen import UNSEEN
+from paraphrastic.model.vocabulary import UNSEEN
 from paraphrastic_pipeline.base.hdf5 import seal
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training import beginning, train

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from function_encoder import FunctionEncoder
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
 from paraphrastic_pipeline.evaluation import networks
 from paraphrastic_pipeline.evaluation.cross_validation import _best, nested_cross_validation
 from paraphrastic_pipeline.evaluation.networks import Schedule
@@ -38,7 +38,7 @@ def embed(sentences: Sequence[str], language: str | None = None) -> np.ndarray:
     return np.array(means, np.float32)
 
 
-ENCODER = System("Random words", DIM, "abc", embed)
+ENCODER = FunctionEncoder("Random words", DIM, "abc", embed)
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def polish(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluated(
-    folder: Path, testsets: Path, suite: str, encoder: System = ENCODER, threads: int = 1, **more
+    folder: Path, testsets: Path, suite: str, encoder: FunctionEncoder = ENCODER, threads: int = 1, **more
 ) -> Result:
     official = folder / "official.json"
     if not official.exists():
@@ -187,7 +187,7 @@ def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval
         asked.extend((sentence, language) for sentence in sentences)
         return embed(sentences)
 
-    encoder = System("Counted", DIM, "abc", counted)
+    encoder = FunctionEncoder("Counted", DIM, "abc", counted)
     evaluated(tmp_path, senteval, "senteval", encoder, tasks=["SICK-R", "SICK-E"])
     assert len(asked) == len(set(asked))
     assert {language for _, language in asked} == {"en"}
@@ -235,13 +235,13 @@ def broken(sentences: Sequence[str], _: str | None) -> np.ndarray:
 def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, at: str) -> None:
     message = f"{senteval}: {at}: all vectors are the same, so nothing can be learned from them"
     with pytest.raises(InputError, match=re.escape(message)):
-        evaluated(tmp_path, senteval, "senteval", System("Bad", DIM, "x", constant), tasks=[task])
+        evaluated(tmp_path, senteval, "senteval", FunctionEncoder("Bad", DIM, "x", constant), tasks=[task])
     assert not (tmp_path / "result.json").exists()
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, senteval: Path) -> None:
     with pytest.raises(InputError, match=r"Bad: .*: MR: the vector of 'a lovely .*' is not finite"):
-        evaluated(tmp_path, senteval, "senteval", System("Bad", DIM, "x", broken), tasks=["MR"])
+        evaluated(tmp_path, senteval, "senteval", FunctionEncoder("Bad", DIM, "x", broken), tasks=["MR"])
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import yaml
 from faults import PAGE, message
 from web_server import Server, give, status, trickle
 
-from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.hdf5 import new_hdf5, verify
 from paraphrastic_pipeline.corpus.blocks import read_table, write_table
 from paraphrastic_pipeline.evaluation.results import Result

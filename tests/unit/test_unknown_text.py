@@ -19,8 +19,7 @@ from paraphrastic.base.units import spell
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.sentencepiece_models import SPACE, byte_pieces, load_sentencepiece, ordinary_pieces
-from paraphrastic.model.unseen import UNSEEN
+from paraphrastic.model.vocabulary import SPACE, UNSEEN, byte_pieces, load_sentencepiece, ordinary_pieces
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
@@ -98,7 +97,7 @@ def test_characters_that_were_never_seen_become_their_bytes(tmp_path: Path) -> N
     model = untrained(tmp_path, inputs)
     for first, second in DIFFERENT:
         assert cosine(model, first, second) < 0.9999, (first, second)
-    (ids,) = model.known_tokens(["the 😀"])
+    (ids,) = model.tokenize(["the 😀"]).lists()
     assert bytes(int(model.processor.id_to_piece(piece)[1:-1], 16) for piece in ids[-4:]) == "😀".encode()
     # Every byte has a row of its own, although hardly any was in the training text.
     with PairDataset(inputs.dataset) as data:
@@ -273,7 +272,7 @@ def test_every_character_of_the_vocabulary_counts_even_alone(tmp_path: Path, def
     languages = model.config["languages"]
     processors = [model.processor]
     if isinstance(model, CompositeEncoder):
-        processors = [cutter.processor for cutter in model._cutters.values()]
+        processors = [tokenizer.processor for tokenizer in model._tokenizers.values()]
     pieces = {p.id_to_piece(i).removeprefix(SPACE) for p in processors for i in ordinary_pieces(p)}
     characters = sorted(piece for piece in pieces if len(piece) == 1 and piece != SPACE)
     if definition.architecture.units != ("trigram",):

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, RefusedError, check_bounds
-from paraphrastic.base.yaml_text import read_yaml
 from paraphrastic.cli import main
+from paraphrastic_pipeline.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, RefusedError, check_bounds
+from paraphrastic_pipeline.base.yaml_text import read_yaml
 from paraphrastic_pipeline.settings.check import read_config
 from snakemake_logger_plugin_paraphrastic import refuse_files
 

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-
-from paraphrastic.model.system import System
+from function_encoder import FunctionEncoder
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
@@ -23,7 +22,7 @@ def trigrams(sentences, _=None) -> np.ndarray:
     return vectors * WEIGHTS
 
 
-ENCODER = System("Trigrams", 128, "t", trigrams)
+ENCODER = FunctionEncoder("Trigrams", 128, "t", trigrams)
 
 
 def constant(sentences, language: str | None) -> np.ndarray:

@@ -117,28 +117,10 @@ def test_embedding_benchmark(tmp_path):
     speeds = figures["sentences_per_second"]
     assert {"model2vec", "paraphrastic, 2 threads"} < set(speeds)
     assert all(speed > 0 for speed in speeds.values())
-    assert set(figures["parts"]) == {"prepare", "cut", "average", "write memory", "sentencepiece alone"}
+    assert set(figures["parts"]) == {"prepare", "tokenize", "average", "write memory", "sentencepiece alone"}
     assert figures["columns"]["list"] == 1
     assert len(figures["columns"]) == 7
     for name in ("en", "en-de-es-fr"):
         own, static = (figures["packaged"][name][way] for way in (name, "StaticEmbedding"))
         assert own["sentences_per_second"] > 0 < static["sentences_per_second"]
         assert own["mb"] < 8 < 30 < static["mb"]
-
-
-def test_benchmark_of_engines(tmp_path):
-    output = tmp_path / "engines.json"
-    command = [
-        sys.executable,
-        "benchmarks/engines.py",
-        "--rows",
-        "600",
-        "--shards",
-        "2",
-        "--output",
-        str(output),
-    ]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    figures = json.loads(output.read_text())
-    assert {"rows", "shards", "embed_file", "Snakemake"} <= set(figures)
-    assert all(rate > 0 for rate in figures.values())

@@ -21,7 +21,7 @@ RECIPES = {
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_finds_the_nearest_sentence(name: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(RECIPES[name]) is None:
-        pytest.skip(f"{name} is not installed: `make install-engines`")
+        pytest.skip(f"{name} is not installed: `make install-frameworks`")
     recipe = shutil.copy(ROOT / f"docs/frameworks/with_{name}.py", tmp_path)
     variables = {**environment(), "PYTHONPATH": str(ROOT / "src")}
     variables |= {"ANONYMIZED_TELEMETRY": "False", "HAYSTACK_TELEMETRY_ENABLED": "False"}

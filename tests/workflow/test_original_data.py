@@ -57,7 +57,7 @@ def test_a_model_of_the_originals_data(theirs: Path) -> None:
     # sentencepiece does not know these characters as a piece, but the run stood in the data and so has an
     # embedding.
     model = load_model(theirs / "results/models/theirs")
-    met, never = model.known_tokens(["1984", "9999"])
+    met, never = model.tokenize(["1984", "9999"]).lists()
     assert (len(met), never) == (2, met[:1])
 
     # A new time of the file alone changes nothing. New content counts even if the file keeps its old time.

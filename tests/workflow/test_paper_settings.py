@@ -122,7 +122,7 @@ def test_lines_that_differ_in_capitals_are_both_kept(folder: Path) -> None:
 
 def test_a_rare_spelling_has_a_row_of_its_own(folder: Path) -> None:
     model = load_model(folder / RUN.format("zh"))
-    rare, unseen = model.known_tokens([RARE, RARE.replace("☃☃", "☃")])
+    rare, unseen = model.tokenize([RARE, RARE.replace("☃☃", "☃")]).lists()
     assert len(rare) == len(unseen) + 1
 
 
@@ -162,7 +162,7 @@ def test_chinese_words_are_all_those_that_jieba_finds(folder: Path) -> None:
     assert {target.rsplit(maxsplit=1)[0] for _, target in pairs(folder, "zh")} == {WORDS}
     run = folder / RUN.format("zh")
     pieces = SentencePieceProcessor(model_file=str(run / "sentencepiece.model")).encode(WORDS)
-    assert load_model(run).known_tokens([CHINESE]) == [pieces]
+    assert load_model(run).tokenize([CHINESE]).lists() == [pieces]
 
 
 def test_models_are_trained_by_the_papers_recipe(folder: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from pipelines import ROOT, environment
 from test_docs import blocks
 
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.tables import read_csv
 
 PAGES, README = ROOT / "docs/quickstart", ROOT / "README.md"
 MIRROR = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT.parent / "shared/mirror")).resolve()
@@ -91,7 +91,7 @@ def test_an_application(finished: Path) -> None:
 
 
 def test_a_server_answers_as_clients_of_openai_expect() -> None:
-    pytest.importorskip("fastapi", reason="FastAPI is not installed: `make install-engines`")
+    pytest.importorskip("fastapi", reason="FastAPI is not installed: `make install-frameworks`")
     from fastapi.testclient import TestClient
 
     names: dict[str, Any] = {"__name__": "server"}

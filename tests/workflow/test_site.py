@@ -59,7 +59,7 @@ def test_every_page_links_to_the_repository(site: Path) -> None:
 
 @pytest.mark.parametrize("width", [400, 1400])
 def test_pages_fit_into_the_window(site: Path, browser: Browser, width: int) -> None:
-    for name in ("index", "mining", "engines", "performance", "commands"):
+    for name in ("index", "mining", "performance", "commands"):
         page = browser.open(f"file://{site}/{name}.html", width=width)
         # Tables that are wider scroll by themselves.
         assert page.value("document.documentElement.scrollWidth") <= width, name

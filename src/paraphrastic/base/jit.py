@@ -4,12 +4,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import llvmlite.binding
 import numba
-from llvmlite import ir
-from numba.core import event, types
-from numba.extending import intrinsic
-from numba.np import arrayobj
+from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -46,26 +42,20 @@ def _compile(kernel: Kernel, fastmath: set[str]) -> Kernel:
     try:
         return numba.njit(cache=True, **options)(kernel)
     except RuntimeError:
-        _notice.every_time = True
+        _notice.when = "at each start, since its folder and yours cannot be written; set NUMBA_CACHE_DIR"
         return numba.njit(**options)(kernel)
 
 
 class _Notice(event.Listener):
-    """Says to a person who waits, on a terminal or in a notebook, that kernels are being compiled."""
+    """Says once to a person who waits, on a terminal or in a notebook, that kernels are being compiled."""
 
-    def __init__(self) -> None:
-        self.every_time = self._told = False
+    when = "once"
 
     def on_start(self, event: Any) -> None:
-        """Tell once that a kernel is compiled, which one that is cached is not."""
-        sees = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-        if self._told or not sees:
-            return
-        self._told = True
-        when = "once"
-        if self.every_time:
-            when = "at each start, since neither its folder nor yours can keep it; set NUMBA_CACHE_DIR"
-        print(f"paraphrastic: compiling for this processor, {when}", file=sys.stderr, flush=True)
+        """Tell that a kernel is compiled, which one that is cached is not."""
+        if self.when and sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+            print(f"paraphrastic: compiling for this processor, {self.when}", file=sys.stderr, flush=True)
+            self.when = ""
 
     def on_end(self, event: Any) -> None:
         """Do nothing."""
@@ -73,28 +63,3 @@ class _Notice(event.Listener):
 
 _notice = _Notice()
 event.register("numba:compile", _notice)
-
-
-def has_8_bit_products() -> bool:
-    """Whether the processor has instructions that multiply vectors of 8-bit integers."""
-    features = llvmlite.binding.get_host_cpu_features()
-    return any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8"))
-
-
-@intrinsic
-def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Fetch the cache line that holds `array[index]` before it is needed."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        start = arrayobj.make_array(signature.args[0])(context, builder, arguments[0]).data
-        byte = ir.IntType(8).as_pointer()
-        address = builder.bitcast(builder.gep(start, [arguments[1]]), byte)
-        number = ir.IntType(32)
-        function = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        )
-        # The arguments mean: for writing, keep in all caches, data (not instructions).
-        builder.call(function, [address, number(1), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate

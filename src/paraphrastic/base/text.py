@@ -18,6 +18,7 @@ _NOT_CHINESE = re.compile(
     "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"
     "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]"
 )
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _HAN_OR_WORD = re.compile(f"([{_HAN}])|[^\\W\\d_{_HAN}]+")
 # Code points that become spaces, as first and last: control characters, as `lines.read_lines` has it, and the
 # zero-width space, which stands between words.
@@ -97,6 +98,11 @@ def visible(texts: Sequence[str]) -> list[str]:
         text if text.isascii() and text.isprintable() else invisible.sub("", separator.sub(" ", text))
         for text in texts
     ]
+
+
+def clean(text: str) -> str:
+    """A text as the cell of a table: every control character, tabs and ends of lines included, is a space."""
+    return text if text.isprintable() else _CONTROL.sub(" ", text)
 
 
 def _any_unusual(text: str) -> bool:
@@ -214,29 +220,6 @@ def folding_table(folding: Mapping[str, str]) -> dict[int, str | None]:
         if mode != "none":
             table |= _FOLDINGS[language, mode]
     return table
-
-
-def composed(texts: Sequence[str]) -> list[str]:
-    """Join every letter and its mark into one character, where Unicode has one (NFC)."""
-    return [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
-
-
-def as_read(texts: Sequence[str]) -> list[str]:
-    """Prepared texts as sentencepiece reads them: NFKC, with single spaces between words.
-
-    The dot between words of Ethiopic becomes a space, too, since language identifiers know words by spaces.
-    """
-    return [
-        " ".join(
-            (text if text.isascii() else unicodedata.normalize("NFKC", text).replace("\u1361", " ")).split()
-        )
-        for text in texts
-    ]
-
-
-def collapse_spaces(texts: Sequence[str]) -> list[str]:
-    """Leave one space between tokens and none at the ends."""
-    return [" ".join(text.split()) for text in texts]
 
 
 @functools.cache

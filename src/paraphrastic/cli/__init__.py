@@ -1,19 +1,20 @@
 """The command line `paraphrastic COMMAND …`; every command imports only what it needs."""
 
 import argparse
-import logging
 import os
 import re
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from itertools import chain
-from typing import Any, NoReturn
+from types import ModuleType
+from typing import NoReturn
 
-from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, on_one_line
-from paraphrastic.base.streams import prepare_streams
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.cli import models, quality, sentences
-from paraphrastic.cli.plugins import plugins
 
 # By what people want to do, in the order of `--help`. The commands of plugins follow.
 COMMANDS = {
@@ -29,6 +30,14 @@ close to each other.
 _END = "`paraphrastic COMMAND --help` explains a command and shows an example."
 
 
+@cache
+def plugins() -> list[ModuleType]:
+    """The modules that packages declare as entry points; they have `COMMANDS` as above, and `ENDING`."""
+    points = entry_points(group="paraphrastic.commands")
+    # A package may be declared and not installed, as the pipeline is in an installation of the library alone.
+    return [point.load() for point in points if find_spec(point.module.partition(".")[0])]
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands; its help lists them by what people want to do."""
     parser = _Parser(
@@ -37,9 +46,8 @@ def build_parser() -> argparse.ArgumentParser:
         description=_BEGIN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="show the installed version"
-    )
+    shown = f"paraphrastic {_version()}"
+    parser.add_argument("--version", action="version", version=shown, help="show the installed version")
     commands = parser.add_subparsers(
         required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog
     )
@@ -47,41 +55,36 @@ def build_parser() -> argparse.ArgumentParser:
     for title, group in chain(COMMANDS.items(), *(plugin.COMMANDS.items() for plugin in plugins())):
         lines = [f"  {name:<20}{help}" for name, help in (add_to(commands) for add_to in group)]
         parts.append("\n".join([f"{title}:", *lines, ""]))
-    endings = [plugin.ENDING for plugin in plugins() if hasattr(plugin, "ENDING")]
-    parser.epilog = "\n".join([*parts, " ".join([_END, *endings])])
+    parser.epilog = "\n".join([*parts, " ".join([_END, *(plugin.ENDING for plugin in plugins())])])
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 1, after a one-line message, if the input is at fault."""
-    prepare_streams(results=True)
-    # This handler writes the warnings of the library, which name files and their members, to standard error.
-    if logging.lastResort:
-        logging.lastResort.setFormatter(LogFormatter())
     # Half-written files are removed, as with an interrupt.
     signal.signal(signal.SIGTERM, _end)
-    options: dict[str, Any] = {}
-    status, message = 1, ""
     try:
-        _run(arguments, options)
+        parser = build_parser()
+        given = parser.parse_args(arguments or sys.argv[1:] or ["--help"])
+        options = vars(given)
+        options.pop("run")(**options)
+        # Only now is it known whether a short output has arrived.
+        sys.stdout.flush()
         return 0
+    except InputError as error:
+        status, message = 1, f"error: {error}"
+    except MemoryError:
+        status, message = 1, "error: not enough memory; try less input, a smaller --batch or fewer --threads"
     except BrokenPipeError:
         # The reader of our output, such as `head`, wants no more.
-        status = 0
+        status, message = 0, ""
+    except OSError as error:
+        # A folder may vanish meanwhile, for example. Streams have no name.
+        name = error.filename or "standard input or output"
+        status, message = 1, f"error: {on_one_line(f'{name}: {error.strerror or error}')}"
     except KeyboardInterrupt:
         # A shell reports this status of a program that the signal ended.
         status, message = 128 + signal.SIGINT, "interrupted"
-    except Exception as error:
-        if lack := lack_of_memory(error):
-            message = f"error: {lack}; {_advice(options)}"
-        elif isinstance(error, InputError):
-            message = f"error: {error}"
-        elif isinstance(error, OSError):
-            # A folder may vanish meanwhile, for example. Streams have no name.
-            name = error.filename or "standard input or output"
-            message = f"error: {on_one_line(f'{name}: {error.strerror or error}')}"
-        else:
-            raise
     if message:
         print(f"paraphrastic: {message}", file=sys.stderr)
     try:
@@ -90,29 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # It is full or already closed, and Python itself must not try again at the end.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
     return status
-
-
-def _run(arguments: Sequence[str] | None, options: dict[str, Any]) -> None:
-    """Run a command, whose options are added to `options`."""
-    parser = build_parser()
-    if not (sys.argv[1:] if arguments is None else arguments):
-        parser.print_help()
-        return
-    try:
-        options |= vars(parser.parse_args(arguments))
-    except SystemExit:
-        sys.stdout.flush()
-        raise
-    options.pop("run")(**options)
-    # Only now is it known whether a short output has arrived.
-    sys.stdout.flush()
-
-
-def _advice(options: Mapping[str, Any]) -> str:
-    """How a command with these options needs less memory."""
-    names = [f"--{name}" for name in ("batch", "threads", "megabatch", "dimension") if options.get(name)]
-    smaller = f"a smaller {' and '.join(names)}, " if names else ""
-    return f"try {smaller}less input or a machine with more memory"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -125,23 +105,12 @@ class _Parser(argparse.ArgumentParser):
             )
         super().error(on_one_line(message))
 
-    def _print_message(self, message: str, file: Any = None) -> None:
-        # argparse itself says nothing if help cannot be written.
-        print(message, end="", file=file or sys.stderr)
 
-
-class _Version(argparse.Action):
-    """Shows the version, which is looked up only when it is asked for."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib import metadata
-
-        try:
-            version = metadata.version("paraphrastic")
-        except metadata.PackageNotFoundError:
-            version = "(a copy of the code that is not installed)"
-        print(f"paraphrastic {version}")
-        parser.exit()
+def _version() -> str:
+    try:
+        return version("paraphrastic")
+    except PackageNotFoundError:
+        return "(a copy of the code that is not installed)"
 
 
 def _end(number: int, _: object) -> None:

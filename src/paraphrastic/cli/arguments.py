@@ -4,26 +4,33 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraphrastic.base.errors import InputError, on_one_line, spelled_out
-from paraphrastic.base.numbers import is_count, read_count, read_number
+from paraphrastic.base.errors import InputError, escaped, on_one_line
+from paraphrastic.base.numbers import is_count, read_number
 from paraphrastic.base.threads import available_cores
 
 if TYPE_CHECKING:
-    from paraphrastic.base.rows import Source
+    from paraphrastic.base.rows import BadRow, Source
 
 # Rows that cannot be read are named up to this number.
-_SHOWN_FAULTS = 10
+_SHOWN_BAD_ROWS = 10
 
 # An argument adds itself to a parser. A command adds itself to the others, and returns its name and help.
 Argument = Callable[[argparse.ArgumentParser], object]
 Command = Callable[[Any], tuple[str, str]]
 Action = Callable[..., None]
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of examples, and explains options beside their names."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
 
 
 def command(help: str, description: str, example: str, *arguments: Argument) -> Callable[[Action], Command]:
@@ -33,11 +40,16 @@ def command(help: str, description: str, example: str, *arguments: Argument) -> 
         def add(commands: Any) -> tuple[str, str]:
             name = run.__name__.replace("_", "-")
             parser = commands.add_parser(
-                name, description=description, epilog=example,
-                formatter_class=argparse.RawDescriptionHelpFormatter,
-            )  # fmt: skip
+                name, description=description, epilog=example, formatter_class=_Formatter
+            )
             for add_argument in arguments:
                 add_argument(parser)
+            # All options would take half of a screen, and are explained below.
+            needed = [action for action in parser._actions if action.required]
+            words = [
+                " ".join([*action.option_strings[:1], action.metavar or action.dest]) for action in needed
+            ]
+            parser.usage = " ".join(["paraphrastic", name, *words, "[OPTION ...]"])
             parser.set_defaults(run=run)
             return name, help
 
@@ -88,68 +100,20 @@ CHOSEN = "en-de-es-fr, or en if English is the only language that is named"
 
 def model(*, of_others: bool = False, chosen: bool = False) -> Argument:
     """`--model`: a model of ours or, with `of_others`, another encoder; required unless one is `chosen`."""
-    named = ", a name on the Hugging Face Hub (OWNER/NAME or hf://OWNER/NAME)" if of_others else ""
-    help = f"folder of a model{named}, or the name of one that comes with the package, such as en"
+    named = ", a name on the Hugging Face Hub" if of_others else ""
+    help = f"folder of a model{named}, or one that comes with the package, such as en"
     help += f" (default: {CHOSEN})" if chosen else ""
     return argument("--model", required=not chosen, metavar="MODEL", help=help)
 
 
 def rows(name: str = "--input", holds: str = "text, one sentence per line", dest: str = "source") -> Argument:
     """A file of lines or a table."""
-    return file(
-        name,
-        f"{holds}, or a table by the ending of its name: .csv, .tsv, .jsonl or .parquet; all but the last "
-        "may be compressed with gzip, bzip2 or Zstandard; - for text on standard input",
-        dest=dest,
-        required=True,
-    )
+    return file(name, f"{holds}, or a table: .csv, .tsv, .jsonl, .parquet", dest=dest, required=True)
 
 
-def sources(
-    paths: Sequence[str], options: dict[str, Any], on_fault: Callable[[str, str], None]
-) -> list["Source"]:
-    """Files of lines and tables as sources, whose columns are those of the tables.
-
-    Args:
-        paths: the files, of which the second one may have a column and an identity of its own.
-        options: those of a command. The values of `--column`, `--id` and `--strict`, and those of the second
-            file, are taken out.
-        on_fault: is told about rows that cannot be read, unless the command is strict.
-    """
-    from paraphrastic.base.rows import Source, is_table
-
-    column, identity, strict = (options.pop(name) for name in ("column", "identity", "strict"))
-    others = options.pop("other_column", None), options.pop("other_identity", None)
-    # Without any table, it is an error to name a column, which reading the first file shows.
-    any_table = any(map(is_table, paths))
-    found = []
-    for path, own in zip(paths, ((None, None), others), strict=False):
-        text, name = own[0] or column, own[1] or identity
-        if any_table and not is_table(path):
-            text, name = own
-        found.append(Source(path, [text] if text else [], name, on_fault=None if strict else on_fault))
-    return found
-
-
-def pairs_of(path: str, options: dict[str, Any], on_fault: Callable[[str, str], None]) -> "Source":
-    """A file of pairs as a source; the values of `--columns`, `--second` and `--strict` are taken out."""
-    from paraphrastic.base.rows import Source
-
-    columns, second, strict = (options.pop(name) for name in ("columns", "second", "strict"))
-    others = [second] if second else []
-    return Source(path, columns, others=others, texts=2, on_fault=None if strict else on_fault)
-
-
-def identity(help: str) -> Argument:
+def id_column(help: str) -> Argument:
     """`--id`."""
-    return argument("--id", dest="identity", metavar="NAME", help=help)
-
-
-def other_column(name: str, file: str) -> Argument:
-    """The column of a second file, such as `--target-column`."""
-    return argument(
-        name, dest="other_column", metavar="NAME", help=f"column of {file} (default: that of --column)"
-    )
+    return argument("--id", metavar="NAME", help=help)
 
 
 def output(help: str, metavar: str = "FILE") -> Argument:
@@ -164,37 +128,19 @@ def counted(name: str, help: str, default: int | None = None) -> Argument:
 
 def min_score(what: str, *, of_files: bool = False) -> Argument:
     """`--min-score`, which with `of_files` may also be a file of `evaluate`."""
-    file = "; a file that `evaluate` wrote has one" if of_files else ""
+    file = ", or a file of `evaluate`" if of_files else ""
     return argument(
         "--min-score",
         type=number_or_file if of_files else number,
         metavar="T",
-        help=f"leave out {what} with a lower score{file} (default: keep all)",
+        help=f"leave out {what} with a lower score{file}",
     )
 
 
 def languages(what: str, default: Any = None) -> Argument:
     """`--languages`: the languages of two files or columns."""
-    help = (
-        f"languages of the {what}, such as de-en, which the model must know; needed if it keeps its "
-        "languages apart"
-    )
+    help = f"languages of the {what}, such as de-en"
     return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
-
-
-def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
-    """Parse the values of `--config`, which are YAML, by their keys."""
-    import yaml
-
-    from paraphrastic.base.yaml_bounds import RefusedError
-    from paraphrastic.base.yaml_text import read_yaml
-
-    try:
-        return {key: read_yaml(value) for key, value in config}
-    except RefusedError as error:
-        raise InputError(f"--config: {error.problem}") from None
-    except (yaml.YAMLError, ValueError):
-        raise InputError("--config: a value is not valid YAML; an example is models=[en]") from None
 
 
 @contextmanager
@@ -225,22 +171,11 @@ def pair(text: str) -> tuple[str, str]:
     return codes[0], codes[1]
 
 
-def named(text: str, example: str, type: Callable[[str], Any] = str) -> tuple[str, Any]:
-    """A name and its value, such as seed=2."""
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like {example}")
-    return name, type(value)
-
-
 def count(text: str) -> int:
     """A whole number from 1."""
-    if not is_count(text) or not text.strip("0"):
+    if not is_count(text) or not 0 < int(text) < 10**9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    try:
-        return read_count(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return int(text)
 
 
 def number(text: str) -> float:
@@ -253,33 +188,18 @@ def number(text: str) -> float:
 
 def number_or_file(text: str) -> float | Path:
     """A number, or a file that exists."""
-    if Path(text).is_file():
-        return Path(text)
-    try:
-        return read_number(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{error}, and there is no such file") from None
+    return Path(text) if Path(text).is_file() else number(text)
 
 
-LANGUAGE = argument(
-    "--language",
-    metavar="CODE",
-    help="language of the sentences, which the model must know; needed if it keeps its languages apart",
-)
-CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)
-CONFIG_VALUES = several(
-    "--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2")
-)
-COLUMN = argument(
-    "--column", metavar="NAME", help="column of the table, or its number, from 1, if there is no header"
-)
-STRICT = flag("--strict", "stop at a row that cannot be read")
+LANGUAGE = argument("--language", metavar="CODE", help="language of the sentences, such as de")
+COLUMN = argument("--column", metavar="NAME", help="column of the table, or its number if it has no header")
+SKIP_BAD = flag("--skip-bad", "leave out rows that cannot be read, and count them")
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 
 
 def say(*cells: object) -> None:
     """Print a line for people: cells with tabs between them, in which control characters are escaped."""
-    print("\t".join(spelled_out(str(cell)).replace("\n", "\\n") for cell in cells), flush=True)
+    print("\t".join(escaped(str(cell)) for cell in cells), flush=True)
 
 
 def note(message: str) -> None:
@@ -289,57 +209,57 @@ def note(message: str) -> None:
 
 
 @contextmanager
-def faults() -> Iterator[Callable[[str, str], None]]:
-    """Yield a function that notes the first rows that cannot be read, and their number at the end."""
+def bad_rows(skip: bool) -> Iterator[Callable[["BadRow"], None] | None]:
+    """Yield a function that names the first rows that cannot be read and counts all, if they are skipped."""
     count = 0
 
-    def on_fault(place: str, cause: str) -> None:
+    def on_bad(row: "BadRow") -> None:
         nonlocal count
         count += 1
-        if count <= _SHOWN_FAULTS:
-            note(f"{place}: {cause}")
+        if count <= _SHOWN_BAD_ROWS:
+            note(str(row))
 
-    yield on_fault
-    if count > _SHOWN_FAULTS:
-        note(f"rows that cannot be read: {count}")
+    yield on_bad if skip else None
+    if count:
+        note(f"rows that cannot be read and are left out: {count}")
+
+
+def source(path: str, column: str | None, on_bad: Any, id: str | None = None) -> "Source":
+    """A file of lines or a table as a source."""
+    from paraphrastic.base.rows import Source
+
+    return Source(path, [column] if column else [], id, on_bad=on_bad)
+
+
+def of_each(paths: tuple[str, str], name: str | None, other: str | None) -> tuple[str | None, str | None]:
+    """The column of each of two files: one that is named for both is that of the tables among them."""
+    from paraphrastic.base.rows import kind_of
+
+    first, second = map(kind_of, paths)
+    return (name if first or not second else None), other or (name if second else None)
 
 
 @contextmanager
-def _on_terminal(text: Callable[..., str], *, seconds: float = 0.0) -> Iterator[Callable[..., None] | None]:
-    """Yield a function that shows `text` of its arguments on the terminal, or None if there is no terminal.
+def progress() -> Iterator[Callable[..., None] | None]:
+    """Yield a function that shows on the terminal how much of a task is done, or how many rows.
 
-    A new line replaces the one before after `seconds` at the earliest. The last one is cleared at the end.
+    It is None if there is no terminal. The line is cleared at the end.
     """
     if not sys.stderr.isatty():
         yield None
         return
-    shown, last = "", time.monotonic()
+    start, shown = time.monotonic(), ""
 
-    def show(*values: Any) -> None:
-        nonlocal shown, last
-        if (now := time.monotonic()) - last < seconds:
-            return
-        if (line := spelled_out(text(*values))) != shown:
-            shown, last = line, now
-            print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
+    def show(what: str | int, share: float = 0.0) -> None:
+        nonlocal shown
+        line = f"{what}: {share:4.0%}"
+        if isinstance(what, int):
+            line = f"{what:,} rows, {what / (time.monotonic() - start):,.0f} per second"
+        if line != shown:
+            shown = line
+            print(f"\r{escaped(line)}\033[K", end="", file=sys.stderr, flush=True)
 
     try:
         yield show
     finally:
-        if shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def progress() -> AbstractContextManager[Callable[[str, float], None] | None]:
-    """Show on the terminal the current task and the share of it that is done."""
-    return _on_terminal(lambda what, share: f"{what}: {share:4.0%}")
-
-
-def counter(what: str) -> AbstractContextManager[Callable[[int], None] | None]:
-    """Show on the terminal how many `what` are done and how fast, twice a second."""
-    start = time.monotonic()
-
-    def rate(done: int) -> str:
-        return f"{done:,} {what}, {done / (time.monotonic() - start):,.0f} per second"
-
-    return _on_terminal(rate, seconds=0.5)
+        print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -2,20 +2,19 @@
 
 import argparse
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import arguments as cli
-from paraphrastic.cli.plugins import plugins
 
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
 # What `--format` takes. The packages of those that are other libraries are in extras of the same names.
-_FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "glove", "javascript")
+_FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "javascript")
+# The formats that can hold a table of 4 bits.
+_PACKED = ("paraphrastic", "javascript")
 
 
 @cli.command(
@@ -25,19 +24,17 @@ _FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "glove
 example:
   paraphrastic models
 
-Lines are name, languages, dimension, size in MB, folder, and whether the licences of all that the model has
-learned from allow commercial use (allowed, forbidden or unknown), separated by tabs. The folder's README.md
-has the scores of the model, and these licences.
+Each line has a model's name, languages, dimension, size in MB and folder, and says whether the licences of
+all that it has learned from allow commercial use (allowed, forbidden or unknown), with tabs in between. The
+folder's README.md has the scores of the model, and these licences.
 """,
 )
 def models() -> None:
     """Print the models that come with the package."""
-    from paraphrastic.model.config_file import read_config
-    from paraphrastic.model.files import CONFIG
-    from paraphrastic.model.shipped import shipped_models
+    from paraphrastic.model.folder import read_config, shipped_models
 
     for name, folder in shipped_models().items():
-        config = read_config(folder / CONFIG)
+        config = read_config(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         about = (name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder)
         cli.say(*about, config["commercial_use"])
@@ -51,8 +48,7 @@ def models() -> None:
 example:
   paraphrastic demo --model en --output demo.html
 
-The model becomes part of the page, with 4 bits for each number unless it has 2 or 4 already. What people type
-stays in their browser.
+The model becomes part of the page, with 4 bits for each number. What people type stays in their browser.
 """,
     cli.model(chosen=True),
     cli.output("HTML file to write"),
@@ -61,120 +57,101 @@ stays in their browser.
         "sentences to search in, one per line, plain or compressed (default: sentences in English, German, "
         "Spanish and French that come with the package, in the languages of the model)",
     ),
-    cli.choice("--dtype", ("int4", "int2"), "number format of the embeddings in the page (default: int4)"),
 )
-def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> None:
+def demo(model: str | None, output: str, sentences: str | None) -> None:
     """Write a page that runs a model."""
-    from paraphrastic.base.rows import Source
+    from paraphrastic.base.rows import kind_of
     from paraphrastic.base.text_files import read_sentences
     from paraphrastic.interop.demo import write_demo
     from paraphrastic.model.folder import choose_folder, open_folder
 
-    if sentences and Source(sentences).is_table:
+    if sentences and kind_of(sentences):
         raise InputError(f"{sentences}: is a table; the page searches in text with a sentence on each line")
     searched = read_sentences(sentences) if sentences else None
-    size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=searched, dtype=dtype)
+    size = write_demo(open_folder(choose_folder(model)), output, sentences=searched)
     # The page itself may go to standard output.
     cli.note(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
 
 @cli.command(
     "write a model for another library",
-    "Write a model for another library, and check that it gives the same results there.",
+    "Write a model for another library, in which it gives the same cosines, or a smaller version of it.",
     """\
 examples:
-  paraphrastic export --model en --format onnx --output exported/en-onnx \\
-      --text data/sample/tatoeba/tatoeba.deu-eng.eng
-  paraphrastic export --model results/models/en --format paraphrastic --output exported/en-small \\
-      --dimension 64 --dtype int8 --corpus data/sample/tatoeba/tatoeba.deu-eng.eng \\
-      --sts results/testsets/sts.parquet
+  paraphrastic export --model en --format onnx --output exported/en-onnx
+  paraphrastic export --model en --format paraphrastic --output exported/en-small \\
+      --dimension 64 --dtype int8 --corpus data/sample/tatoeba/tatoeba.deu-eng.eng
 
-The sentences of the text are embedded with the model and with the export. If their cosines differ, nothing
-is exported and the message names the lines. The README.md of the export has the results of the comparison. A
-model's folder loads in sentence-transformers and model2vec as it is; the formats with these names copy the
-folder and compare.
+sentence-transformers and model2vec read the same folder, which load_model reads, too. The README.md of the
+export is the model's own, with a line at its end about what was changed.
 """,
     cli.model(),
     cli.argument("--format", required=True, choices=_FORMATS, help="format of the export"),
     cli.output("folder to create", "DIR"),
-    cli.file(
-        "--text",
-        "sentences to compare, one per line, plain or compressed (default: sentences in many languages "
-        "that come with the package)",
-    ),
     cli.group(
         "smaller models",
-        "The command prints how the size, the speed and the score on STS change.",
+        "A model loses quality with each step; `evaluate` shows how much.",
         cli.counted("--dimension", "dimension of the vectors (default: unchanged)"),
-        cli.choice(
+        cli.argument(
             "--reduce",
-            ("pca", "truncate"),
-            "how to get fewer dimensions: pca keeps the directions in which a corpus's vectors are longest, "
-            "and truncate the first columns (default: pca)",
-            dest="method",
+            choices=("pca", "truncate"),
+            help="how to get fewer dimensions: pca keeps the directions in which the vectors of a corpus are "
+            "longest, and truncate the first columns (default: pca)",
         ),
-        cli.flag("--prune", "leave out pieces that the corpus does not need"),
+        cli.file("--corpus", "sentences for pca, one per line, plain or compressed"),
         cli.argument(
             "--dtype",
-            choices=("float32", "float16", "int8", "int4", "int2"),
+            choices=("float32", "float16", "int8", "int4"),
             help="number format of the embeddings (default: unchanged)",
         ),
-        cli.file("--corpus", "sentences for pca and --prune, one per line, plain or compressed"),
-        cli.file("--sts", "test sets for the score on STS: results/testsets/sts.parquet, or STS.zip"),
     ),
 )
-def export(model: str, format: str, output: str, text: str | None, sts: str | None, **options: Any) -> None:
-    """Write a model for another library, and print how well it agrees there."""
-    from paraphrastic.interop.compression import Original
-    from paraphrastic.interop.export import export_model
-    from paraphrastic.interop.model_card import read_card
-    from paraphrastic.interop.parity import TEXT
-    from paraphrastic.model.average import AverageEncoder
-    from paraphrastic.model.folder import find_folder, open_folder
+def export(model: str, format: str, output: str, **options: Any) -> None:
+    """Write a model for another library, or a smaller version of it."""
+    from paraphrastic.interop.formats import export_model
+    from paraphrastic.model.files import CARD
+    from paraphrastic.model.folder import open_folder
 
-    folder = find_folder(model)
+    if options["dtype"] == "int4" and format not in _PACKED:
+        raise InputError(f"--dtype int4: only the formats {' and '.join(_PACKED)} have tables of 4 bits")
     opened = open_folder(model)
-    card = read_card(folder)
-    smaller = _smaller(opened, model, **options)
-    with ExitStack() as stack:
-        original = None
-        if smaller is not opened and isinstance(opened, AverageEncoder):
-            score = stack.enter_context(_scorer(sts)) if sts else None
-            original = Original(opened, folder, score)
-        stack.enter_context(cli.needing(format))
-        exported = export_model(
-            smaller, format, Path(output), text=Path(text) if text else TEXT, card=card, original=original
-        )
-    for what, result in [*exported.parity.table(), *exported.costs]:
-        cli.say(f"{what}: {result}")
-
-
-def _scorer(testsets: str) -> "AbstractContextManager[Callable[[SentenceEncoder], float]]":
-    """What scores a model on test sets of STS, which only the pipeline can."""
-    for plugin in plugins():
-        if scorer := getattr(plugin, "sts_scorer", None):
-            return scorer(testsets)
-    raise InputError("--sts: scores need the pipeline; run `make install` in the project's folder")
+    exported, changes = _smaller(opened, model, **options)
+    card = opened.folder / CARD if opened.folder else None
+    text = card.read_text(encoding="utf-8", errors="replace") if card and card.is_file() else None
+    with cli.needing(format):
+        export_model(exported, format, Path(output), card=text, changes=changes)
+    cli.say(f"{output}: {exported.dim} dimensions")
 
 
 def _smaller(
-    model: "SentenceEncoder", folder: str, *, corpus: str | None, **options: Any
-) -> "SentenceEncoder":
-    """Return the model, or a smaller version if one is asked for."""
+    model: "SentenceEncoder",
+    name: str,
+    *,
+    dimension: int | None,
+    reduce: str | None,
+    corpus: str | None,
+    dtype: Any,
+) -> tuple["SentenceEncoder", str]:
+    """The model, or a smaller version if one is asked for, and what was changed."""
     from paraphrastic.base.text_files import read_sentences
     from paraphrastic.interop.compression import Reduction, reduce_model
     from paraphrastic.model.average import AverageEncoder
 
-    reduction = Reduction(**options)
-    if not (reduction.dimension or reduction.prune or reduction.dtype):
-        return model
+    method: Any = reduce or "pca"
+    if reduce and not dimension:
+        raise InputError("--reduce needs --dimension, the number of dimensions to keep")
+    if corpus and not (dimension and method == "pca"):
+        raise InputError("--corpus is for pca alone: give --dimension, too, and no other --reduce")
+    if dimension and method == "pca" and not corpus:
+        raise InputError("--dimension needs --corpus, sentences like those that the model is for")
+    if not dimension and not dtype:
+        return model, ""
     if not isinstance(model, AverageEncoder):
-        raise InputError(f"{folder}: is not a single average, so there is no smaller version of it")
-    if not reduction.needs_corpus:
-        return reduce_model(model, reduction)
-    if not corpus:
-        raise InputError("--corpus is needed: give sentences like those that the smaller model is for")
-    return reduce_model(model, reduction, read_sentences(corpus))
+        raise InputError(f"{name}: is not a single average, so there is no smaller version of it")
+    reduction = Reduction(dimension=dimension, method=method, dtype=dtype)
+    changes = [f"reduced to {dimension} dimensions ({method})"] if dimension else []
+    smaller = reduce_model(model, reduction, read_sentences(corpus) if corpus else ())
+    return smaller, ", ".join([*changes, *([dtype] if dtype else [])])
 
 
 def _languages(text: str) -> tuple[str, ...]:
@@ -186,16 +163,16 @@ def _languages(text: str) -> tuple[str, ...]:
 
 
 @cli.command(
-    "turn a checkpoint of the original code into a model folder",
-    "Turn a checkpoint of the original code into a model folder.",
+    "turn a checkpoint of the authors' code into a model folder",
+    "Turn a checkpoint of the authors' code (Wieting et al. 2021) into a model folder.",
     """\
 example:
   paraphrastic import-checkpoint model.para.lc.100.pt --sp-model paranmt.model \\
       --languages en --name paranmt --output models/paranmt
 
 A checkpoint is a torch pickle, which could run any code; the command reads it without running code, or
-refuses it. The model gives the same vectors as the original code (Wieting et al. 2021), except for text
-without any known piece, whose vector is zero here.
+refuses it. The model gives the same vectors as the authors' code, except for text without any known piece,
+whose vector is zero here.
 """,
     cli.file("checkpoint", "file that the training saved, such as model.para.lc.100.pt"),
     cli.file(
@@ -219,8 +196,8 @@ without any known piece, whose vector is zero here.
     ),
 )
 def import_checkpoint(output: str, **options: Any) -> None:
-    """Write a model folder of a model that the original code trained."""
-    from paraphrastic.interop.checkpoint_import import import_checkpoint
+    """Write a model folder of a model that the authors' code trained."""
+    from paraphrastic.interop.checkpoint import import_checkpoint
 
     model = import_checkpoint(output=output, **options)
-    cli.say(f"{Path(output)}: {model.processor.get_piece_size():,} pieces, {model.dim} dimensions")
+    cli.say(f"{output}: {model.processor.get_piece_size():,} pieces, {model.dim} dimensions")

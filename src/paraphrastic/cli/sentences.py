@@ -1,9 +1,9 @@
 """`paraphrastic embed`, `score`, `search`, `dedup` and `mine`: sentences as vectors, and near sentences."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import arguments as cli
 
 if TYPE_CHECKING:
@@ -14,26 +14,22 @@ if TYPE_CHECKING:
     "turn sentences into vectors",
     "Turn the sentences of a text file, one per line, or of a column of a table into vectors.",
     """\
-example:
+examples:
   paraphrastic embed --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng --output vectors.npy
   printf 'number,text\\n7,A dog runs.\\n' >texts.csv
   paraphrastic embed --model en --input texts.csv --column text --id number --output vectors.parquet
 
 In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
-The file vectors.npy.json beside it says which model made it. A row that cannot be read is named; its vector
-is zero, and tables leave it out.
+The file vectors.npy.json beside it says which model made it.
 """,
     cli.model(of_others=True, chosen=True),
     cli.rows(),
     cli.output(
-        "file to write: .npy has one row per sentence, .parquet and .jsonl have the columns id and vector; - "
-        "for standard output"
+        "file to write: .npy has one row per sentence, .parquet and .jsonl have the columns id and vector"
     ),
     cli.COLUMN,
-    cli.identity(
-        "column that tells the rows of .parquet and .jsonl files apart (default: their numbers, from 1)"
-    ),
-    cli.STRICT,
+    cli.id_column("column that tells rows of .parquet and .jsonl apart (default: their numbers)"),
+    cli.SKIP_BAD,
     cli.LANGUAGE,
     cli.choice("--dtype", ("float32", "float16"), "number format of the vectors (default: float32)"),
     cli.flag("--normalize", "scale vectors to length 1"),
@@ -41,24 +37,16 @@ is zero, and tables leave it out.
     cli.counted("--batch", "sentences to embed at a time (default: 2048)", 2048),
 )
 def embed(
-    model: str | None, source: str, *, language: str | None, dtype: str, normalize: bool, **options: Any
+    model: str | None, source: str, *, column: str | None, id: str | None, skip_bad: bool, **options: Any
 ) -> None:
     """Write one vector per line of a file."""
-    from paraphrastic.model.embed_files import Encoding, embed_file
+    from paraphrastic.model.embed_files import embed_file
     from paraphrastic.model.folder import choose_folder
     from paraphrastic.systems.open import open_encoder
 
-    folder = choose_folder(model, [language])
-    with cli.faults() as on_fault, cli.counter("sentences") as counter:
-        (rows,) = cli.sources([source], options, on_fault)
-        embed_file(
-            open_encoder(folder, threads=options["threads"]),
-            rows,
-            encoding=Encoding(language, dtype, normalize),
-            name=model or Path(folder).name,
-            **options,
-            progress=counter,
-        )
+    encoder = open_encoder(choose_folder(model, [options["language"]]), threads=options["threads"])
+    with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
+        embed_file(encoder, cli.source(source, column, on_bad, id), **options, progress=progress)
 
 
 @cli.command(
@@ -70,21 +58,21 @@ example:
       paraphrastic score --model en --input - --output -
 
 A line of the input has two sentences with a tab between them, unless --columns or --second says otherwise. In
-the output, the cosine comes before them. A row that cannot be read is named and left out.
+the output, the cosine comes before them.
 """,
     cli.model(chosen=True),
     cli.rows(holds="text, one pair per line"),
-    cli.output("TSV file to write, with the score and both sentences; - for standard output"),
+    cli.output("TSV file to write, with the score and both sentences"),
     cli.languages("columns"),
     cli.argument(
         "--columns",
         nargs=2,
         metavar="NAME",
         default=(),
-        help="columns of the table with the two sentences, or their numbers, from 1, if there is no header",
+        help="columns of the table with the sentences, or their numbers if it has no header",
     ),
-    cli.file("--second", "file of the second sentences, line by line beside those of --input"),
-    cli.STRICT,
+    cli.file("--second", "text with the second sentences, line by line beside those of --input"),
+    cli.SKIP_BAD,
     cli.THREADS,
     cli.counted("--batch", "pairs to embed at a time (default: 2048)", 2048),
 )
@@ -92,22 +80,25 @@ def score(
     model: str | None,
     source: str,
     *,
-    languages: tuple[str, str] | None,
+    columns: list[str],
+    second: str | None,
+    skip_bad: bool,
     **options: Any,
 ) -> None:
     """Write the cosine of each pair in a file."""
+    from paraphrastic.base.rows import Source
     from paraphrastic.model.embed_files import score_file
     from paraphrastic.model.folder import choose_folder, open_folder
 
-    opened = open_folder(choose_folder(model, languages or ()))
-    with cli.faults() as on_fault, cli.counter("pairs") as counter:
-        rows = cli.pairs_of(source, options, on_fault)
-        score_file(opened, rows, languages=languages, **options, progress=counter)
+    opened = open_folder(choose_folder(model, options["languages"] or ()))
+    with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
+        rows = Source(source, columns, second=second, texts=2, on_bad=on_bad)
+        score_file(opened, rows, **options, progress=progress)
 
 
 @cli.command(
-    "find the nearest sentences in a saved matrix",
-    "Find the rows nearest to given sentences in a matrix that `embed` wrote.",
+    "find the nearest sentences in saved vectors",
+    "Find the rows nearest to given sentences in vectors that `embed` wrote.",
     """\
 example:
   paraphrastic embed --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng --output vectors.npy
@@ -117,28 +108,17 @@ example:
 
 A line of the output has the score (cosine), the number of the query or what --id names, the rank, and the
 number of the row, or its id if a Parquet file has one. With --sentences, the query and the sentence of the
-row follow. All numbers start at 1. A matrix that another model made is refused.
+row follow. All numbers start at 1. Vectors that another model made are refused.
 """,
     cli.model(of_others=True, chosen=True),
-    cli.file(
-        "--index",
-        "vectors that `embed` wrote with the same model, which may be larger than memory: a .npy or .parquet "
-        "file, or a folder of .parquet files; or a FAISS index of them (.faiss)",
-        required=True,
-    ),
-    cli.file("--sentences", "text or table to show in the output, whose row i has the sentence of row i"),
+    cli.file("--index", "vectors: a .npy or .parquet file, or a folder of .parquet files", required=True),
+    cli.file("--sentences", "text or table to show, whose row i has the sentence of row i"),
     cli.rows(holds="sentences to search for, one per line", dest="queries"),
-    cli.output("TSV file to write; - for standard output"),
+    cli.output("TSV file to write"),
     cli.COLUMN,
-    cli.other_column("--sentences-column", "--sentences"),
-    cli.identity("column that tells the rows of --input apart (default: their numbers, from 1)"),
-    cli.argument(
-        "--sentences-id",
-        dest="other_identity",
-        metavar="NAME",
-        help="the --id of `embed`, if rows of --sentences were left out for it",
-    ),
-    cli.STRICT,
+    cli.argument("--sentences-column", metavar="NAME", help="column of --sentences (default: --column)"),
+    cli.id_column("column that tells the rows of --input apart (default: their numbers)"),
+    cli.SKIP_BAD,
     cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
     cli.min_score("rows", of_files=True),
     cli.LANGUAGE,
@@ -151,37 +131,32 @@ def search(
     sentences: str | None,
     queries: str,
     *,
-    threads: int,
-    k: int,
+    column: str | None,
+    sentences_column: str | None,
+    id: str | None,
+    skip_bad: bool,
     min_score: float | Path | None,
     **options: Any,
 ) -> None:
-    """Write the rows of a saved matrix that are nearest to sentences."""
+    """Write the rows of saved vectors that are nearest to sentences."""
     from paraphrastic.model.folder import choose_folder
-    from paraphrastic.neighbours.search_files import Index, SearchOptions, search_files
+    from paraphrastic.neighbours.search_files import search_files
     from paraphrastic.quality.thresholds import read_threshold
-    from paraphrastic.systems.open import open_system
+    from paraphrastic.systems.open import open_encoder
 
-    folder = choose_folder(model, [language])
-    system = open_system(folder, threads=threads)
+    if sentences_column and not sentences:
+        raise InputError("--sentences-column: is of no use without --sentences")
+    encoder = open_encoder(choose_folder(model, [language]), threads=options["threads"])
     if isinstance(min_score, Path):
-        min_score = read_threshold(min_score, system)
-    identity = options["other_identity"]
-    with cli.faults() as on_fault, cli.progress() as progress:
-        asked, *others = cli.sources([queries, *([sentences] if sentences else [])], options, on_fault)
-        # What cannot be read there was told when it was embedded.
-        quiet = {"identity": identity, "on_fault": asked.on_fault and (lambda *_: None)}
+        min_score = read_threshold(min_score, encoder)
+    with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
+        columns = cli.of_each((queries, sentences or queries), column, sentences_column)
+        asked = cli.source(queries, columns[0], on_bad, id)
+        shown = cli.source(sentences, columns[1], on_bad) if sentences else None
         search_files(
-            system,
-            Index(index, *(replace(other, **quiet) for other in others)),
-            asked,
-            **options,
-            options=SearchOptions(k, min_score, threads),
-            language=language,
-            model=model or Path(folder).name,
-            progress=progress,
-            note=cli.note,
-        )
+            encoder, index, asked, sentences=shown, min_score=min_score, language=language, **options,
+            progress=progress, note=cli.note,
+        )  # fmt: skip
 
 
 @cli.command(
@@ -194,26 +169,22 @@ example:
 
 A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
 text apart from white space at the ends and characters that nobody sees. All other lines, blank ones included,
-are written unchanged; so are the rows of a table, by the sentences of --column, and those that cannot be
-read. A line of the report has the cosine, the number of the line that was left out, the number of the first
-kept line that it is close to, and both sentences. An apostrophe stands before a sentence that a spreadsheet
-would take for a formula.
+are written unchanged; so are the rows of a table, by the sentences of --column. A line of the report has the
+cosine, the number of the line that was left out, the number of the first kept line that it is close to, and
+both sentences.
 """,
     cli.model(of_others=True, chosen=True),
     cli.rows(),
-    cli.output("file for the lines or rows that are kept; - for standard output"),
+    cli.output("file for the lines or rows that are kept"),
     cli.COLUMN,
-    cli.identity(
-        "column that tells the rows of a table apart in the report (default: their numbers, from 1)"
-    ),
-    cli.STRICT,
+    cli.id_column("column that tells the rows apart in the report (default: their numbers)"),
+    cli.SKIP_BAD,
     cli.argument(
         "--threshold",
         type=cli.number_or_file,
         default=0.9,
         metavar="T",
-        help="lowest cosine of near duplicates, above 0 and at most 1; a file of `evaluate --labels` has one "
-        "(default: 0.9)",
+        help="lowest cosine of near duplicates, or a file of `evaluate --labels` (default: 0.9)",
     ),
     cli.file("--report", "TSV file for the lines or rows that are left out"),
     cli.LANGUAGE,
@@ -221,34 +192,29 @@ would take for a formula.
 )
 def dedup(
     model: str | None,
-    language: str | None,
     threshold: float | Path,
-    threads: int,
-    *,
     source: str,
+    *,
+    column: str | None,
+    id: str | None,
+    skip_bad: bool,
     **options: Any,
 ) -> None:
     """Write a file without its near duplicates in meaning."""
     from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.dedup_files import dedup_file
     from paraphrastic.quality.thresholds import read_threshold
-    from paraphrastic.systems.open import open_system
+    from paraphrastic.systems.open import open_encoder
 
-    system = open_system(choose_folder(model, [language]), threads=threads)
+    if id and not options["report"]:
+        raise InputError("--id: is of no use without --report")
+    encoder = open_encoder(choose_folder(model, [options["language"]]), threads=options["threads"])
     if isinstance(threshold, Path):
-        threshold = read_threshold(threshold, system, of_all_pairs=True)
-    with cli.faults() as on_fault, cli.progress() as progress:
-        (rows,) = cli.sources([source], options, on_fault)
-        kept, dropped = dedup_file(
-            system,
-            rows,
-            threshold=threshold,
-            language=language,
-            **options,
-            threads=threads,
-            progress=progress,
-        )
-    cli.note(f"{'rows' if rows.is_table else 'lines'} kept: {kept}, left out: {dropped}")
+        threshold = read_threshold(threshold, encoder, of_all_pairs=True)
+    with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
+        rows = cli.source(source, column, on_bad, id)
+        kept, dropped = dedup_file(encoder, rows, threshold=threshold, **options, progress=progress)
+    cli.note(f"{'rows' if rows.kind else 'lines'} kept: {kept}, left out: {dropped}")
 
 
 @cli.command(
@@ -265,56 +231,50 @@ nearest neighbours (Artetxe and Schwenk 2019).
 """,
     cli.model(of_others=True, chosen=True),
     cli.rows("--source", "source sentences, one per line"),
-    cli.rows("--target", "target sentences, one per line", dest="target"),
-    cli.output("TSV file to write; - for standard output"),
+    cli.file("--target", "target sentences, likewise", required=True),
+    cli.output("TSV file to write"),
     cli.COLUMN,
-    cli.other_column("--target-column", "--target"),
-    cli.identity("column that tells the rows of a table apart, for --ids (default: their numbers, from 1)"),
-    cli.argument(
-        "--target-id", dest="other_identity", metavar="NAME", help="that of --target (default: that of --id)"
-    ),
-    cli.STRICT,
+    cli.argument("--target-column", metavar="NAME", help="column of --target (default: --column)"),
+    cli.flag("--ids", "add the line numbers of source and target, or what --id names", dest="with_ids"),
+    cli.id_column("column that tells the rows of a table apart, for --ids"),
+    cli.argument("--target-id", metavar="NAME", help="that of --target (default: --id)"),
+    cli.SKIP_BAD,
     cli.choice(
         "--margin",
         ("ratio", "distance", "cosine"),
-        "how to score a pair: the ratio or the difference between its cosine and the mean cosine with the "
-        "neighbours, or the cosine alone (default: ratio)",
+        "how to score a pair: ratio or distance of its cosine and the neighbours' mean, or the cosine alone",
     ),
     cli.counted("--k", "number of nearest neighbours (default: 4)", 4),
     cli.min_score("pairs"),
     cli.languages("files", default=(None, None)),
-    cli.flag(
-        "--ids", "add the line numbers of source and target, or what --id names", dest="with_identities"
-    ),
     cli.THREADS,
 )
 def mine(
     model: str | None,
-    languages: tuple[str | None, str | None],
-    threads: int,
-    *,
-    k: int,
-    margin: "Margin",
-    min_score: float | None,
     source: str,
     target: str,
+    *,
+    column: str | None,
+    target_column: str | None,
+    id: str | None,
+    target_id: str | None,
+    skip_bad: bool,
+    margin: "Margin",
     **options: Any,
 ) -> None:
     """Write the translations among the sentences of two files."""
     from paraphrastic.model.folder import choose_folder
-    from paraphrastic.neighbours.mine_files import MiningOptions, mine_files
-    from paraphrastic.systems.open import open_system
+    from paraphrastic.neighbours.mine_files import mine_files
+    from paraphrastic.systems.open import open_encoder
 
-    system = open_system(choose_folder(model, languages), threads=threads)
-    with cli.faults() as on_fault, cli.progress() as progress:
-        first, second = cli.sources([source, target], options, on_fault)
-        mine_files(
-            system,
-            first,
-            second,
-            **options,
-            options=MiningOptions(k, margin, min_score),
-            languages=languages,
-            threads=threads,
-            progress=progress,
+    if (id or target_id) and not options["with_ids"]:
+        raise InputError("--id and --target-id: are of no use without --ids")
+    encoder = open_encoder(choose_folder(model, options["languages"]), threads=options["threads"])
+    with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
+        columns = cli.of_each((source, target), column, target_column)
+        ids = cli.of_each((source, target), id, target_id)
+        first, second = (
+            cli.source(path, name, on_bad, its_id)
+            for path, name, its_id in zip((source, target), columns, ids, strict=True)
         )
+        mine_files(encoder, first, second, margin=margin, **options, progress=progress)

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from paraphrastic.model.columns import as_list
-from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.encoder import SentenceEncoder, as_list
 from paraphrastic.model.folder import choose_folder, open_folder
 
 
@@ -18,7 +17,7 @@ class SentenceVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         model: a model, its folder, or the name of one that comes with the package; None as in `load_model`. A
-            grid search can try several.
+            grid search can try several. Another one, set with `set_params`, is used at once.
         language: language of the sentences; see `SentenceEncoder.embed_raw_text`.
         normalize: scale vectors to length 1.
         threads: CPU threads; None uses all cores. With `n_jobs`, give each process few of them.
@@ -49,21 +48,25 @@ class SentenceVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         model = self.model
         self.model_ = model if isinstance(model, SentenceEncoder) else open_folder(choose_folder(model))
-        self.n_features_out_ = self.model_.dim
+        self.n_features_out_, self._opened = self.model_.dim, model
         return self
 
     def transform(self, X: Iterable[str]) -> npt.NDArray[Any]:  # noqa: N803
         """Vectors of sentences, [n, dim]; see `SentenceEncoder.embed_raw_text`. No `fit` is needed before."""
-        if not hasattr(self, "model_"):
-            self.fit(X)
-        return self.model_.embed_raw_text(
+        return self._current().embed_raw_text(
             _sentences(X), language=self.language, normalize=self.normalize, threads=self.threads
         )
+
+    def _current(self) -> SentenceEncoder:
+        """The model, which is opened if that has not been done, or was done for another one."""
+        if not hasattr(self, "model_") or self._opened != self.model:
+            self.fit(())
+        return self.model_
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """The names of the columns: `dimension0`, `dimension1`, …"""
         check_is_fitted(self)
-        return np.array([f"dimension{number}" for number in range(self.n_features_out_)], object)
+        return np.array([f"dimension{number}" for number in range(self._current().dim)], object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,19 +20,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text import fold
-from paraphrastic.base.text_patterns import CHARACTERS, TOKENIZERS, any_of, cleaning, final_sigma
-from paraphrastic.model.sentencepiece_models import UNKNOWN, ModelProto
+from paraphrastic.base.text import folding_table
+from paraphrastic.interop.text_patterns import CHARACTERS, TOKENIZERS, any_of, cleaning, final_sigma
+from paraphrastic.model.vocabulary import SPACE, UNKNOWN, ModelProto
 
 Normalizer = dict[str, Any]
 Tree: TypeAlias = "dict[str, Tree]"
 
-SPACE = "▁"
 # Each of these is a grapheme of its own. They are invisible, so `preparation` leaves no text that has one.
 _STAND_INS = frozenset(map(chr, range(0xE01F0, 0xE1000)))
-# Bounds of a map of characters: units that are met, bytes of keys and values, and bytes of a key. The largest
-# map of sentencepiece has 226,684 keys, 2.6 MB and 12 bytes.
-_MOST_UNITS, _MOST_BYTES, _LONGEST_KEY = 1 << 21, 1 << 23, 48
+# Bounds of a map of characters: the bytes of all keys and values with those of the units that are met, and
+# the bytes of one key. The largest map of sentencepiece has 3.7 MB and keys of 12 bytes.
+_MOST_BYTES, _UNIT_BYTES, _LONGEST_KEY = 1 << 23, 4, 48
 # Those of sentencepiece's own maps have 18,000 characters.
 _LONGEST_EXPRESSION = 1 << 18
 # Besides marks, Unicode joins these to the character before (UAX #29): jamo, regional indicators, modifiers
@@ -112,10 +111,13 @@ class Normalization:
 
 
 def preparation(config: Mapping[str, Any]) -> list[Normalizer]:
-    """Return normalizers that do what `prepare_text` does, except segmentation, for which there is none."""
+    """Normalizers that do what `prepare_text` does, except segmentation, for which there is none."""
     steps = [replace(pattern, other) for pattern, other in cleaning(TOKENIZERS)]
-    if config["folding"]:
-        steps += _folding(config["folding"])
+    if table := folding_table(config["folding"]):
+        steps.append({"type": "NFC"})
+        for result in dict.fromkeys(table.values()):
+            letters = [chr(code) for code, other in table.items() if other == result]
+            steps.append(replace(any_of(letters), result or ""))
     if config["lowercase"]:
         # Even if no piece has a sigma, its bytes may have pieces.
         steps.append(replace(final_sigma(), "ς"))
@@ -135,26 +137,13 @@ def preparation(config: Mapping[str, Any]) -> list[Normalizer]:
     return steps
 
 
-def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
-    letters = [character for character in CHARACTERS if character <= "\uffff"]
-    folded = dict(zip(letters, fold(letters, folding), strict=True))
-    by_result: dict[str, set[str]] = {}
-    for letter, result in folded.items():
-        if result != unicodedata.normalize("NFC", letter):
-            by_result.setdefault(result, set()).add(letter)
-    if any(folded[letter] != letter for result in by_result for letter in result):
-        raise InputError(f"folding {dict(folding)}: the result for a letter would be folded again")
-    replacements = [replace(any_of(same), result) for result, same in by_result.items()]
-    return [{"type": "NFC"}, *replacements] if replacements else []
-
-
 def replace(pattern: str, content: str) -> Normalizer:
-    """Return a normalizer that replaces each match of a regular expression with `content`."""
+    """A normalizer that replaces each match of a regular expression with `content`."""
     return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
 
 
 def replace_text(text: str, content: str) -> Normalizer:
-    """Return a normalizer that replaces a text with `content`."""
+    """A normalizer that replaces a text with `content`."""
     return {"type": "Replace", "pattern": {"String": text}, "content": content}
 
 
@@ -190,30 +179,30 @@ def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
         if 0 < label < 256:
             by_parent.setdefault(unit ^ label, []).append(unit)
 
-    units_left, bytes_left = _MOST_UNITS, _MOST_BYTES
+    left = _MOST_BYTES
     # A list of what is left to visit is faster than generators that call themselves.
     waiting = [(b"", unit) for unit in reversed(by_parent.get(children[0], ()))]
     while waiting:
         before, unit = waiting.pop()
         key, child = before + bytes((labels[unit],)), children[unit]
-        units_left -= 1
+        left -= _UNIT_BYTES
         if ends[unit]:
             start = int(units[child]) & 0x7FFFFFFF
             end = values.index(b"\0", start)
-            bytes_left -= len(key) + end - start
+            left -= len(key) + end - start
             yield key, values[start:end]
         # Keys with the same ending share units, so a few units can hold any number of keys.
-        if min(units_left, bytes_left) < 0 or len(key) > _LONGEST_KEY:
+        if left < 0 or len(key) > _LONGEST_KEY:
             raise ValueError("it is endless, or much larger than sentencepiece's own maps")
         waiting += [(key, unit) for unit in reversed(by_parent.get(child, ()))]
 
 
 @lru_cache(maxsize=2)
 def _sequences(blob: bytes) -> tuple[str, str]:
-    """Return expressions for a map's longest sequence, and for a character that may join the one before.
+    """Expressions for a map's longest sequence, and for a character that may join the one before.
 
-    A character may join by Unicode or by the map. Characters that this Python
-    does not know are included, since another library may know them as marks.
+    A character may join by Unicode or by the map. Characters that this Python does not know are included,
+    since another library may know them as marks.
     """
     charsmap = read_charsmap(blob)
     sequences = [key for key in charsmap if len(key) > 1]
@@ -237,7 +226,7 @@ def _sequences(blob: bytes) -> tuple[str, str]:
 
 
 def _branches(tree: Tree) -> str:
-    """Return an expression for the longest text of a tree; equal continuations share a branch."""
+    """An expression for the longest text of a tree; equal continuations share a branch."""
     by_rest: dict[str, list[str]] = {}
     for character, branch in tree.items():
         if character:

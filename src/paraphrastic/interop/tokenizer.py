@@ -4,7 +4,7 @@ The tokenizer is one of Hugging Face's tokenizers, made from a sentencepiece mod
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, write_json
-from paraphrastic.interop.normalization import SPACE, Normalization, preparation
-from paraphrastic.model.config_file import read_config
-from paraphrastic.model.files import AVERAGE, CONFIG, MODULES, SENTENCEPIECE, TOKENIZER
-from paraphrastic.model.pieces import is_cut_at_spaces
-from paraphrastic.model.sentencepiece_models import ModelProto, read_model_proto
+from paraphrastic.interop.normalization import Normalization, preparation
+from paraphrastic.model.files import AVERAGE, MODULES, SENTENCEPIECE, TOKENIZER
+from paraphrastic.model.folder import read_config
+from paraphrastic.model.tokenizer import is_cut_at_spaces
+from paraphrastic.model.vocabulary import SPACE, ModelProto, read_model_proto
 
 # Where a text that is the name of a byte's piece, such as <0x41>, is cut.
 _BYTE = "<(?=0x[0-9A-F]{2}>)"
@@ -24,7 +24,7 @@ _BYTE = "<(?=0x[0-9A-F]{2}>)"
 _MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
 
 
-def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -> None:
+def complete_folder(folder: Path) -> None:
     """Add `tokenizer.json` and `modules.json` to a model folder.
 
     With them, sentence-transformers' `SentenceTransformer` and model2vec's `StaticModel` load the folder.
@@ -32,25 +32,25 @@ def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -
 
     Args:
         folder: folder of a model whose vectors are averages of rows of one table.
-        check: is called once `tokenizer.json` is written; raises an `InputError` if the file must not stay.
 
     Raises:
-        InputError: the model is of another kind, or its vocabulary cannot be a `tokenizer.json`. Both files
-            are then removed, even if they were there before.
+        InputError: the model is of another kind, or its vocabulary cannot be a `tokenizer.json`.
     """
     try:
-        config = read_config(folder / CONFIG)
+        config = read_config(folder)
         if config["encoder"] != AVERAGE:
             raise InputError("it consists of more than one average")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
-        check()
     except InputError as error:
-        for name in (TOKENIZER, MODULES):
-            (folder / name).unlink(missing_ok=True)
-        raise InputError(
-            f"{folder}: cannot be used in sentence-transformers and model2vec: {error}"
-        ) from None
+        cause = "cannot be used in sentence-transformers and model2vec"
+        raise InputError(f"{folder}: {cause}: {error}") from None
     write_json(folder / MODULES, _MODULES)
+
+
+def check_unsegmented(config: Mapping[str, Any]) -> None:
+    """Raise an `InputError` if words are found by a program that other libraries do not have."""
+    if codes := [code for code, mode in config["segmentation"].items() if mode != "none"]:
+        raise InputError(f"its text in {', '.join(codes)} is cut into words by jieba, which is not there")
 
 
 def write_tokenizer(model: bytes, config: Mapping[str, Any], folder: Path) -> None:
@@ -61,7 +61,7 @@ def write_tokenizer(model: bytes, config: Mapping[str, Any], folder: Path) -> No
 
 
 def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
-    """Return a tokenizer that turns a text into the same ids as `AverageEncoder`.
+    """A tokenizer that turns a text into the same ids as `AverageEncoder`.
 
     Two things cannot be expressed: Chinese words, which jieba finds, and runs of unknown pieces, which have
     no embedding. sentencepiece makes one piece of such a run, and the tokenizer may make several.
@@ -96,7 +96,7 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
 
 
 def _check_supported(model: ModelProto, config: Mapping[str, Any]) -> None:
-    """Raise an `InputError` unless this project, or the original code, could have trained the model."""
+    """Raise an `InputError` unless this project, or the authors' code, could have trained the model."""
     trainer = model.trainer_spec
     if not (
         config.get("unit", "subword") in ("subword", "word")
@@ -114,7 +114,7 @@ def _check_supported(model: ModelProto, config: Mapping[str, Any]) -> None:
 
 
 def _name(piece: Any, normalization: Normalization) -> str:
-    """Return the name of a piece; a piece that is not text gets a name that no text has."""
+    """The name of a piece; a piece that is not text gets a name that no text has."""
     if piece.type in (piece.NORMAL, piece.BYTE):
         return piece.piece
     if piece.piece in normalization.unknown_pieces:

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-
-from paraphrastic.base.limits import Name, Range, Size
+from typing import Any, Literal, Self
 
 Unit = Literal["subword", "word", "trigram"]
 PartKind = Literal["average", "lstm", "bilstm"]
@@ -44,11 +42,11 @@ class Part:
 
     kind: PartKind = "average"
     unit: Unit = "subword"
-    dimension: Size | None = None
+    dimension: int | None = None
     pooling: Pooling = "mean"
     directions: Directions = "average"
     peepholes: bool = False
-    init_std: Annotated[float, Range(0, 100)] | None = None
+    init_std: float | None = None
 
     @property
     def recurrent(self) -> bool:
@@ -75,10 +73,10 @@ class Transformer:
         max_tokens: tokens after which sentences are cut off; None for as many as the Transformer can read.
     """
 
-    place: Name
+    place: str
     pooling: TransformerPooling = "mean"
-    lstm_size: Size | None = None
-    max_tokens: Annotated[int, Range(1, 1_000_000)] | None = None
+    lstm_size: int | None = None
+    max_tokens: int | None = None
 
     @property
     def name(self) -> str:
@@ -102,17 +100,14 @@ class Architecture:
 
     parts: tuple[Part, ...] = (Part(),)
     combine: Literal["concatenate", "add"] = "concatenate"
-    scramble: Annotated[float, Range(0, 1)] = 0.0
+    scramble: float = 0.0
     languages: Sharing = "shared"
     vocabularies: Tables = "shared"
     transformer: Transformer | None = None
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Read an architecture from the output of `to_json`.
-
-        What comes from a file has been compared with these types before (`model.config_file`).
-        """
+        """Read an architecture from the output of `to_json`; what is no such output raises a `TypeError`."""
         if transformer := value.get("transformer"):
             return cls(transformer=Transformer(**transformer))
         return cls(**{**value, "parts": tuple(Part(**part) for part in value["parts"])})

@@ -12,28 +12,25 @@ A name ends with a language if each language has a tensor of its own. If the voc
 language has a copy of the shared embeddings.
 """
 
-import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sentencepiece
+from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic.model.encoder import PieceEncoder, Vectors
-from paraphrastic.model.files import COMPOSITE, WEIGHTS, tensor_name
-from paraphrastic.model.kernels import average
-from paraphrastic.model.pieces import Cutter, Pieces
-from paraphrastic.model.sentencepiece_models import open_processor, with_unknown_pieces
-from paraphrastic.model.unseen import add_unseen_rows
-
-Tensors = Mapping[str, npt.NDArray[Any]]
+from paraphrastic.model.average import average, digest_of
+from paraphrastic.model.encoder import SentenceEncoder, Vectors
+from paraphrastic.model.files import COMPOSITE, SENTENCEPIECE, WEIGHTS, ModelFiles, Tensors, tensor_name
+from paraphrastic.model.tokenizer import Tokenizer, Tokens
+from paraphrastic.model.vocabulary import add_unseen_rows, open_processor, with_unknown_pieces
 
 # Sentences whose token embeddings are gathered at a time: with 20 tokens each, 20 MB at 1,024 dimensions.
 _LSTM_SENTENCES = 256
@@ -41,12 +38,12 @@ _LSTM_SENTENCES = 256
 _END_OF_UNIT = -1
 
 
-class CompositeEncoder(PieceEncoder):
+class CompositeEncoder(SentenceEncoder):
     """A trained model of any architecture.
 
     Args:
         tensors: the tensors of `model.safetensors`; see the module.
-        processor: the first sentencepiece model.
+        sentencepiece: the first sentencepiece model, serialized.
         config: the content of `config.json`.
 
     Raises:
@@ -54,53 +51,42 @@ class CompositeEncoder(PieceEncoder):
         KeyError: a tensor is missing.
     """
 
-    kind = COMPOSITE
-
-    def __init__(
-        self, tensors: Tensors, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]
-    ) -> None:
-        super().__init__(processor, config)
+    def __init__(self, tensors: Tensors, sentencepiece: bytes, config: Mapping[str, Any]) -> None:
+        super().__init__(config)
         self.architecture = Architecture.from_json(config["architecture"])
         separate = self.architecture.separate
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
         self._tensors = dict(tensors)
-        self._used: set[str] = set()
         # By unit and language; the language is None if the languages share tables.
-        self._cutters: dict[tuple[str, str | None], Cutter] = {}
-        processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
+        self._tokenizers: dict[tuple[str, str | None], Tokenizer] = {}
+        processors: dict[str, SentencePieceProcessor] = {}
         for unit, language in product(self.architecture.units, self.languages):
             separate = self.architecture.vocabularies != "shared"
             name = tensor_name(f"sentencepiece.{unit}", language if separate else None)
             if name not in processors:
-                processors[name] = self._read_processor(name) if processors else self.processor
-            self._cutters[unit, language] = Cutter(
-                processors[name], self._add_unseen(processors[name], unit, language), unit
-            )
+                content = self._tensor(name, np.uint8, 1).tobytes() if processors else sentencepiece
+                processor = open_processor(content, name if processors else SENTENCEPIECE)
+                lowercase = bool(config.get("lowercase"))
+                processors[name] = with_unknown_pieces(processor, lowercase=lowercase)
+            known = self._add_unseen(processors[name], unit, language)
+            self._tokenizers[unit, language] = Tokenizer(processors[name], known, unit)
+        self.processor = next(iter(processors.values()))
         self._parts = {language: list(self._read_parts(language)) for language in self.languages}
         sizes, *others = ([part.dim for part in parts] for parts in self._parts.values())
-        if any(other != sizes for other in others):
-            raise InputError(f"{WEIGHTS} holds vectors of other sizes for each language")
-        if self.architecture.combine == "add" and len(set(sizes)) > 1:
-            raise InputError(f"vectors of {' and '.join(map(str, sizes))} numbers cannot be added")
-        if more := self._tensors.keys() - self._used:
-            raise InputError(f"{WEIGHTS} holds {min(more)!r}, which is not in the architecture")
+        if any(other != sizes for other in others) or (
+            self.architecture.combine == "add" and len(set(sizes)) > 1
+        ):
+            raise InputError(f"{WEIGHTS}: the parts have vectors of sizes that cannot be combined")
 
     def _tensor(self, name: str, dtype: npt.DTypeLike, axes: int) -> npt.NDArray[Any]:
         """A tensor, which must have this type and number of axes."""
         tensor = self._tensors[name]
-        self._used.add(name)
         if tensor.dtype != dtype or tensor.ndim != axes or 0 in tensor.shape:
             actual = f"{tensor.dtype} {tensor.shape}"
             raise InputError(f"{WEIGHTS}: {name} is {actual}; {np.dtype(dtype)} with {axes} axes is needed")
         return tensor
 
-    def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
-        processor = open_processor(self._tensor(name, np.uint8, 1).tobytes(), name)
-        return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
-
-    def _add_unseen(
-        self, processor: sentencepiece.SentencePieceProcessor, unit: str, language: str | None
-    ) -> Bool:
+    def _add_unseen(self, processor: SentencePieceProcessor, unit: str, language: str | None) -> Bool:
         """Give every piece of a unit a row in each of its parts; return which pieces have one, [pieces]."""
         name = tensor_name(f"known.{unit}", language)
         known = complete = self._tensor(name, np.bool_, 1)
@@ -147,10 +133,22 @@ class CompositeEncoder(PieceEncoder):
         return dict(self._tensors)
 
     @property
+    def sentencepiece(self) -> bytes:
+        """The first sentencepiece model, serialized."""
+        return self.processor.serialized_model_proto()
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a model folder."""
+        ModelFiles(COMPOSITE, self.dim, self._tensors, self.sentencepiece, self.config).write(folder)
+
+    def _content(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return CompositeEncoder, (self.tensors(), self.sentencepiece, dict(self.config))
+
+    @property
     def digest(self) -> str:
         """SHA-256 of everything that determines a sentence's vector."""
         architecture = json.dumps(self.architecture.to_json(), sort_keys=True)
-        return hashlib.sha256((super().digest + architecture).encode()).hexdigest()
+        return digest_of(self.sentencepiece, self._tensors, architecture, self._preparation())
 
     def _check_language(self, language: str | None) -> None:
         if self.architecture.separate and language not in self.languages:
@@ -160,13 +158,13 @@ class CompositeEncoder(PieceEncoder):
                 f"not {language!r}"
             )
 
-    def _tokens(self, texts: Sequence[str], language: str | None) -> "_Tokens":
+    def _tokenize(self, texts: Sequence[str], language: str | None) -> "_UnitTokens":
         language = language if self.architecture.separate else None
-        units = {unit: self._cutters[unit, language].cut(texts) for unit in self.architecture.units}
-        has_text = np.logical_or.reduce([pieces.has_text for pieces in units.values()])
-        return _Tokens(units, has_text, language)
+        units = {unit: self._tokenizers[unit, language].tokenize(texts) for unit in self.architecture.units}
+        has_text = np.logical_or.reduce([tokens.has_text for tokens in units.values()])
+        return _UnitTokens(units, has_text, language)
 
-    def _embed(self, tokens: "_Tokens", normalize: bool, vectors: Vectors) -> None:
+    def _embed(self, tokens: "_UnitTokens", normalize: bool, vectors: Vectors) -> None:
         parts = [part.embed(tokens.units[part.part.unit]) for part in self._parts[tokens.language]]
         if self.architecture.combine == "concatenate":
             combined = np.concatenate(parts, axis=1)
@@ -187,22 +185,22 @@ def _lstm_weights(part: Part) -> Iterator[tuple[str, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tokens:
-    """Sentences cut into all units.
+class _UnitTokens:
+    """Sentences tokenized into all units.
 
     Attributes:
-        units: known pieces, by unit.
+        units: tokens by unit.
         has_text: false for sentences without any piece. [n]
         language: the language whose tables are used; None if the languages share them.
     """
 
-    units: Mapping[str, Pieces]
+    units: Mapping[str, Tokens]
     has_text: Bool
     language: str | None
 
     def lists(self) -> list[list[int]]:
         """The pieces of each sentence, one unit after the other."""
-        by_unit = zip(*(pieces.lists() for pieces in self.units.values()), strict=True)
+        by_unit = zip(*(tokens.lists() for tokens in self.units.values()), strict=True)
         return [[piece for pieces in of_units for piece in (*pieces, _END_OF_UNIT)] for of_units in by_unit]
 
 
@@ -214,12 +212,12 @@ class _AveragePart:
         self.part = part
         self.dim = table.shape[1]
 
-    def embed(self, pieces: Pieces) -> Float32:
+    def embed(self, tokens: Tokens) -> Float32:
         """Vectors of sentences, [n, dim]."""
-        vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
+        vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
         ones = np.ones(len(self.table), np.float32)
-        everywhere = np.ones_like(pieces.has_text)
-        average(self.table, ones, pieces.pieces, pieces.ends, everywhere, self.table[-1], False, vectors)
+        everywhere = np.ones_like(tokens.has_text)
+        average(self.table, ones, tokens.ids, tokens.ends, everywhere, self.table[-1], False, vectors)
         return vectors
 
 
@@ -247,14 +245,14 @@ class _RecurrentPart(_AveragePart):
         self._lstm = RecurrentPooling(table.shape[1], self.dim, part)
         self._lstm.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
 
-    def embed(self, pieces: Pieces) -> Float32:
+    def embed(self, tokens: Tokens) -> Float32:
         """Vectors of sentences, [n, dim]."""
         import torch
 
-        vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
-        counts = np.diff(pieces.ends)
+        vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+        counts = np.diff(tokens.ends)
         # As in training, a sentence without any known piece gets the last row.
-        rows = np.insert(pieces.pieces, pieces.ends[:-1][counts == 0], len(self.table) - 1)
+        rows = np.insert(tokens.ids, tokens.ends[:-1][counts == 0], len(self.table) - 1)
         counts = np.maximum(counts, 1)
         starts = np.cumsum(counts) - counts
         # LSTMs are fastest on sentences of about the same length.
@@ -266,8 +264,10 @@ class _RecurrentPart(_AveragePart):
             with torch.no_grad():
                 for start in range(0, len(order), _LSTM_SENTENCES):
                     chosen = order[start : start + _LSTM_SENTENCES]
-                    tokens = np.concatenate([rows[starts[i] : starts[i] + counts[i]] for i in chosen])
-                    vectors[chosen] = self._lstm(torch.from_numpy(self.table[tokens]), counts[chosen]).numpy()
+                    chosen_rows = np.concatenate([rows[starts[i] : starts[i] + counts[i]] for i in chosen])
+                    vectors[chosen] = self._lstm(
+                        torch.from_numpy(self.table[chosen_rows]), counts[chosen]
+                    ).numpy()
         finally:
             torch.set_num_threads(before)
         return vectors

@@ -1,38 +1,32 @@
-"""What all models can do: `load_model(folder)` returns a `SentenceEncoder`, which embeds and scores text."""
+"""What embeds sentences: the protocol of all encoders, and the methods of the models of this project."""
 
-import hashlib
+from __future__ import annotations
+
 import shutil
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
-import sentencepiece
 
-from paraphrastic.base.arrays import Float32, Float64, unit_rows
+from paraphrastic.base.arrays import Float32, unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import new_folder
-from paraphrastic.base.lines import HAS_NUL
 from paraphrastic.base.text import prepare_text
-from paraphrastic.base.threads import available_cores, in_blocks
+from paraphrastic.base.threads import available_cores
 from paraphrastic.model.architecture import encoder_name
-from paraphrastic.model.columns import Column, as_list
-from paraphrastic.model.files import CARD, MODULES, TOKENIZER, ModelFiles
-from paraphrastic.model.kernels import cosine_rows
-from paraphrastic.model.sentencepiece_models import with_unknown_pieces
-from paraphrastic.model.shipped import folder_of
-from paraphrastic.model.utf8 import Utf8, prepare_utf8
-from paraphrastic.model.values import Recipe, Value, opener
+from paraphrastic.model.files import CARD, MODULES, TOKENIZER
 
 if TYPE_CHECKING:
     import torch
 
-# Sentences that are embedded at a time; at 1,024 dimensions, their vectors take 8 MB.
-BLOCK_SENTENCES = 2048
+# Sentences that are embedded at a time, at most and at least; at 1,024 dimensions, 2,048 vectors take 8 MB.
+BLOCK_SENTENCES, _LEAST_SENTENCES = 2048, 512
 # Pairs that are scored at a time.
-BLOCK_PAIRS = 1 << 15
+_BLOCK_PAIRS = 1 << 15
 # Further arguments of sentence-transformers' `encode`, and the values that stand for what is done here.
 _DEFAULTS: dict[str, tuple[Any, ...]] = {
     "prompt": (None,), "prompt_name": (None,), "output_value": ("sentence_embedding",),
@@ -43,179 +37,75 @@ _DEFAULTS: dict[str, tuple[Any, ...]] = {
 Vectors = npt.NDArray[Any]
 
 
-class SentenceEncoder(Value):
-    """Turns raw sentences into vectors, and pairs of them into cosines.
+class Encoder(Protocol):
+    """Whatever embeds sentences: a model of this project, another library's, or vectors from a file."""
 
-    Its `config` is the content of `config.json`.
+    label: str
+    """Its name in tables and messages."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension of its vectors."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that determines a sentence's vector."""
+
+    def encode(self, sentences: Sequence[str], *, language: str | None = None) -> Vectors:
+        """Vectors of sentences, which are in a language that some models need, [n, dim]."""
+
+
+class SentenceEncoder(ABC):
+    """A model of this project, which turns raw sentences into vectors, and pairs of them into cosines.
+
+    Attributes:
+        config: the content of `config.json`.
+        label: the kind of the encoder and the name of the model, for tables and messages.
+        threads: CPU threads if a method is not told their number; None uses all cores.
+        folder: the folder that the model was opened from, if there is one.
     """
 
-    kind: str
-    """The kind of the encoder, as `config.json` names it."""
+    threads: int | None = None
+    folder: Path | None = None
+    _reopen: tuple[Callable[..., Any], tuple[str]] | None = None
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = config
+        self.label = f"{encoder_name(config)} {config['model']}"
 
     @property
     @abstractmethod
     def dim(self) -> int:
         """Dimension of the sentence vectors."""
 
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """SHA-256 of everything that determines a sentence's vector."""
+
     @abstractmethod
     def write(self, folder: Path) -> None:
         """Write the files of a model folder, in which other libraries may need more."""
 
-    def __repr__(self) -> str:
-        known = "-".join(self.config.get("languages", ())) or "unknown"
-        return f"<{type(self).__name__} {self.config['model']}: languages {known}, {self.dim} dimensions>"
-
-    @property
-    def label(self) -> str:
-        """The kind of the encoder and the name of the model, for tables and messages."""
-        return f"{encoder_name(self.config)} {self.config['model']}"
-
-    @property
-    def preparation(self) -> dict[str, Any]:
-        """How text becomes units, which the digest does not cover: modes that change nothing are left out."""
-        modes = {
-            key: {language: mode for language, mode in self.config[key].items() if mode != "none"}
-            for key in ("segmentation", "folding")
-        }
-        return {"unit": self.config.get("unit"), "lowercase": self.config["lowercase"], **modes}
-
     @abstractmethod
-    def _tokens(self, texts: Sequence[str], language: str | None) -> Any:
-        """Cut prepared texts into the tokens that `embed_tokens` takes."""
+    def _tokenize(self, texts: Sequence[str], language: str | None) -> Any:
+        """Cut prepared texts into the tokens that `_embed` takes."""
 
     @abstractmethod
     def _embed(self, tokens: Any, normalize: bool, vectors: Vectors) -> None:
-        """Embed sentences that `tokenize` has cut, and write the result to `vectors`, [n, dim]."""
+        """Embed tokenized sentences, and write the result to `vectors`, [n, dim]."""
 
-    def embed_tokens(self, tokens: Any) -> Float32:
-        """Embed sentences that `tokenize` has cut: vectors, [n, dim]."""
-        vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
-        self._embed(tokens, False, vectors)
-        return vectors
+    @abstractmethod
+    def _content(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """What makes the model again from its content alone: a function, and its arguments."""
 
-    def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
-        """Ids of the pieces that count for each sentence's vector, one unit after the other."""
-        return self.tokenize(sentences, language=language).lists()
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        # A model that was opened from a folder is pickled by the folder's name, and any other one whole.
+        return self._reopen or self._content()
 
-    def _check_language(self, language: str | None) -> None:
-        """Refuse a language that the model does not know, if it keeps its languages apart."""
-        return
-
-    def embed_raw_text(
-        self,
-        sentences: Iterable[str],
-        *,
-        language: str | None = None,
-        threads: int | None = None,
-        normalize: bool = False,
-        dtype: npt.DTypeLike = np.float32,
-    ) -> Vectors:
-        """Embed raw sentences: vectors, [n, dim]; an empty sentence has a zero vector.
-
-        Args:
-            sentences: raw text, which is prepared as in training: a list, or a column of pandas, Polars,
-                Arrow or NumPy.
-            language: language of the sentences. A model that keeps its languages apart needs it, and one that
-                was trained on segmented Chinese otherwise guesses which sentences are Chinese.
-            threads: CPU threads; None uses all available cores. Vectors do not depend on the number.
-            normalize: scale vectors to length 1, so that dot products are cosines; zero vectors stay zero.
-            dtype: type of the vectors, float32 or float16.
-
-        Raises:
-            InputError: the model needs a language, and it is missing or not one of the model's; or a sentence
-                has a NUL character, which no text contains.
-            TypeError: a sentence is not a string.
-        """
-        if isinstance(sentences, str):
-            raise TypeError("embed_raw_text takes a list of sentences, not one string; encode takes both")
-        if np.dtype(dtype) not in (np.float32, np.float16):
-            raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
-        column = Column(sentences)
-        self._check_language(language)
-        vectors: Vectors = np.empty((len(column), self.dim), dtype)
-
-        def embed(rows: slice) -> None:
-            block = column.part(rows)
-            tokens = self._quick_tokens(block, language)
-            if tokens is None:
-                # Strings are made and checked here, so that they stay in the processor's cache.
-                strings = as_list(block)
-                _check_strings(strings, "number {}", rows.start)
-                tokens = self._exact_tokens(strings, language)
-            self._embed(tokens, normalize, vectors[rows])
-
-        in_blocks(embed, len(column), BLOCK_SENTENCES, threads or available_cores())
-        return vectors
-
-    def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
-        """The first stage of `embed_raw_text`; `embed_tokens` is the second one."""
-        self._check_language(language)
-        tokens = self._quick_tokens(sentences, language)
-        return self._exact_tokens(sentences, language) if tokens is None else tokens
-
-    def _quick_tokens(self, sentences: Any, language: str | None) -> Any | None:
-        """Tokens of a list or of a column of Arrow or NumPy, if they can be had without strings."""
-        return None
-
-    def _exact_tokens(self, sentences: Sequence[str], language: str | None) -> Any:
-        try:
-            return self._tokens(self._prepare(sentences, language), language)
-        except UnicodeEncodeError:
-            # Each lone surrogate becomes U+FFFD, and a pair of them the character that it stands for.
-            whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in sentences]
-            return self._tokens(self._prepare(whole, language), language)
-
-    def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
-        """Prepare raw text as training did; see `prepare_text`."""
-        return prepare_text(sentences, language=language, **self._text_settings)
-
-    def _prepare_utf8(self, sentences: Any, language: str | None) -> Utf8 | None:
-        """Prepare most text faster; see `prepare_utf8`."""
-        return prepare_utf8(sentences, language=language, **self._text_settings)
-
-    @property
-    def _text_settings(self) -> dict[str, Any]:
-        return {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
-
-    def score_raw_text(
-        self,
-        pairs: Iterable[tuple[str, str]],
-        *,
-        languages: tuple[str, str] | None = None,
-        threads: int | None = None,
-    ) -> list[float]:
-        """Cosine of each pair's vectors, in [-1, 1]; 0 if a sentence is empty.
-
-        `languages` are the languages of the two sides; see `embed_raw_text`.
-
-        Raises:
-            InputError: see `embed_raw_text`.
-            TypeError: a pair is not two strings.
-        """
-        pairs = list(pairs)
-        for index, pair in enumerate(pairs):
-            if isinstance(pair, str) or len(pair) != 2:
-                raise TypeError(f"pair {index} is {pair!r}, not two sentences")
-        _check_strings([pair[0] for pair in pairs], "the first of pair {}")
-        _check_strings([pair[1] for pair in pairs], "the second of pair {}")
-        scores: list[float] = []
-        # In blocks, since vectors take far more memory than text.
-        for start in range(0, len(pairs), BLOCK_PAIRS):
-            first, second = (
-                self.embed_raw_text(side, language=language, threads=threads)
-                for side, language in zip(
-                    zip(*pairs[start : start + BLOCK_PAIRS], strict=True),
-                    languages or (None, None),
-                    strict=True,
-                )
-            )
-            scores += cosines(first, second).tolist()
-        return scores
-
-    # Methods under the names that other libraries have for them.
+    def __repr__(self) -> str:
+        known = "-".join(self.config.get("languages", ())) or "unknown"
+        return f"<{type(self).__name__} {self.config['model']}: languages {known}, {self.dim} dimensions>"
 
     def encode(
         self,
@@ -228,7 +118,7 @@ class SentenceEncoder(Value):
         *,
         language: str | None = None,
         **others: Any,
-    ) -> "npt.NDArray[Any] | torch.Tensor | list[torch.Tensor]":
+    ) -> Any:
         """Embed sentences as sentence-transformers does: vectors, [n, dim], or one vector for one string.
 
         Args:
@@ -260,15 +150,128 @@ class SentenceEncoder(Value):
             normalize=normalize_embeddings,
         )
         if convert_to_tensor or not convert_to_numpy:
-            try:
-                from torch import from_numpy
-            except ImportError:
-                raise InputError("tensors need torch, which is not installed: pip install torch") from None
-            tensors = from_numpy(vectors)
+            tensors = _as_tensor(vectors)
             if single:
                 return tensors[0]
             return tensors if convert_to_tensor else list(tensors)
         return vectors[0] if single else vectors
+
+    def embed_raw_text(
+        self,
+        sentences: Iterable[str],
+        *,
+        language: str | None = None,
+        threads: int | None = None,
+        normalize: bool = False,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> Vectors:
+        """Embed raw sentences: vectors, [n, dim]; an empty sentence has a zero vector.
+
+        Args:
+            sentences: raw text, which is prepared as in training: a list, or a column of pandas, Polars,
+                Arrow or NumPy.
+            language: language of the sentences. A model that keeps its languages apart needs it, and one that
+                was trained on segmented Chinese otherwise guesses which sentences are Chinese.
+            threads: CPU threads; None uses all available cores. Vectors do not depend on the number.
+            normalize: scale vectors to length 1, so that dot products are cosines; zero vectors stay zero.
+            dtype: type of the vectors, float32 or float16.
+
+        Raises:
+            InputError: the model needs a language, and it is missing or not one of the model's; or a sentence
+                has a NUL character, which no text contains.
+            TypeError: a sentence is not a string.
+        """
+        if isinstance(sentences, str):
+            raise TypeError("embed_raw_text takes a list of sentences, not one string; encode takes both")
+        if np.dtype(dtype) not in (np.float32, np.float16):
+            raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
+        texts = as_list(sentences)
+        self._check_language(language)
+        vectors: Vectors = np.empty((len(texts), self.dim), dtype)
+
+        def embed(rows: slice) -> None:
+            block = texts[rows]
+            # Checked here, so that the strings stay in the processor's cache.
+            _check_strings(block, "number {}", rows.start)
+            self._embed(self.tokenize(block, language=language), normalize, vectors[rows])
+
+        threads = threads or self.threads or available_cores()
+        # If there are few sentences, blocks are smaller, so that every thread has one.
+        size = min(BLOCK_SENTENCES, max(_LEAST_SENTENCES, -(-len(texts) // threads)))
+        blocks = [slice(start, start + size) for start in range(0, len(texts), size)]
+        if threads == 1 or len(blocks) == 1:
+            list(map(embed, blocks))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(embed, blocks))
+        return vectors
+
+    def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
+        """Prepare raw sentences as training did, and tokenize them, which is half of embedding them."""
+        self._check_language(language)
+        try:
+            return self._tokenize(self._prepare(sentences, language), language)
+        except UnicodeEncodeError:
+            # Each lone surrogate becomes U+FFFD, and a pair of them the character that it stands for.
+            whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in sentences]
+            return self._tokenize(self._prepare(whole, language), language)
+
+    def embed_tokens(self, tokens: Any) -> Float32:
+        """Embed what `tokenize` returned, the other half: vectors, [n, dim]."""
+        vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+        self._embed(tokens, False, vectors)
+        return vectors
+
+    def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
+        """Prepare raw text as training did; see `prepare_text`."""
+        settings = {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
+        return prepare_text(sentences, language=language, **settings)
+
+    def _preparation(self) -> str:
+        """How text becomes units, for the digest; modes that change nothing are left out."""
+        modes = {
+            key: sorted(item for item in self.config[key].items() if item[1] != "none")
+            for key in ("segmentation", "folding")
+        }
+        return repr((self.config.get("unit"), self.config["lowercase"], modes))
+
+    def _check_language(self, language: str | None) -> None:
+        """Refuse a language that the model does not know, if it keeps its languages apart."""
+        return
+
+    def score_raw_text(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        languages: tuple[str, str] | None = None,
+        threads: int | None = None,
+    ) -> list[float]:
+        """Cosine of each pair's vectors, in [-1, 1]; 0 if a sentence is empty.
+
+        `languages` are the languages of the two sides; see `embed_raw_text`.
+
+        Raises:
+            InputError: see `embed_raw_text`.
+            TypeError: a pair is not two strings.
+        """
+        pairs = list(pairs)
+        for index, pair in enumerate(pairs):
+            if isinstance(pair, str) or len(pair) != 2:
+                raise TypeError(f"pair {index} is {pair!r}, not two sentences")
+        scores: list[float] = []
+        # In blocks, since vectors take far more memory than text.
+        for start in range(0, len(pairs), _BLOCK_PAIRS):
+            sides = [*zip(*pairs[start : start + _BLOCK_PAIRS], strict=True)]
+            for side, place in zip(sides, ("the first of pair {}", "the second of pair {}"), strict=True):
+                _check_strings(side, place, start)
+            first, second = (
+                self.embed_raw_text(side, language=language, threads=threads)
+                for side, language in zip(sides, languages or (None, None), strict=True)
+            )
+            scores += cosines(first, second).tolist()
+        return scores
+
+    # Methods under the names that other libraries have for them.
 
     def similarity(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Float32:
         """Cosines of each vector of one matrix with each of another, [n, m]; a single vector is one row."""
@@ -300,62 +303,36 @@ class SentenceEncoder(Value):
         return self.embed_documents([text])[0]
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write a new model folder, which `load_model` and `from_pretrained` open.
+        """Write a new model folder, which `load_model` opens.
 
         Raises:
             InputError: the folder cannot be written, or it exists and is not empty.
         """
-        with new_folder(Path(folder)) as target:
+        with new_folder(folder) as target:
             self.write(target)
             # Other libraries read these, and people read the card.
             for name in (CARD, MODULES, TOKENIZER):
-                if self.origin and (source := folder_of(self.origin) / name).is_file():
-                    shutil.copyfile(source, target / name)
-
-    @classmethod
-    def from_pretrained(cls, folder: str | Path) -> Self:
-        """Open a model folder, or a model that comes with the package by its name, as `load_model` does.
-
-        Raises:
-            InputError: see `load_model`; or the folder holds a model of another class.
-        """
-        model: SentenceEncoder = opener().open_folder(folder)
-        if not isinstance(model, cls):
-            raise InputError(f"{folder}: holds a model of the class {type(model).__name__}")
-        return model
+                if self.folder and (self.folder / name).is_file():
+                    shutil.copyfile(self.folder / name, target / name)
 
 
-class PieceEncoder(SentenceEncoder):
-    """An encoder with tables of sentencepiece's pieces; of several models, `processor` is the first one."""
+def as_list(sentences: Iterable[str]) -> Sequence[str]:
+    """Sentences as a list, which columns and arrays make of themselves faster than a loop does.
 
-    def __init__(self, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        self.processor = with_unknown_pieces(processor, lowercase=bool(config.get("lowercase")))
-
-    @abstractmethod
-    def tensors(self) -> dict[str, npt.NDArray[Any]]:
-        """The content of `model.safetensors`, by name."""
-
-    def files(self) -> ModelFiles:
-        """The content of the model's folder."""
-        proto = self.processor.serialized_model_proto()
-        return ModelFiles(self.kind, self.dim, self.tensors(), proto, self.config)
-
-    def write(self, folder: Path) -> None:
-        """Write the files of a model folder, in which other libraries may need more."""
-        self.files().write(folder)
-
-    def whole(self) -> Recipe:
-        """What makes the model again from its content alone."""
-        return opener().open_files, (self.files(),)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of everything that determines a sentence's vector."""
-        digest = hashlib.sha256(self.processor.serialized_model_proto())
-        for _, array in sorted(self.tensors().items()):
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+    Raises:
+        TypeError: there is no column of sentences, but for example a table.
+    """
+    if isinstance(sentences, list | tuple):
+        return sentences
+    given: Any = sentences
+    if given is None or isinstance(given, bytes):
+        raise TypeError(f"sentences are {sentences!r:.50}, not strings")
+    if len(shape := getattr(sentences, "shape", (0,))) != 1:
+        raise TypeError(f"one column of sentences is needed, not a table of the shape {tuple(shape)}")
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(sentences, method):
+            return cast(Sequence[str], getattr(sentences, method)())
+    return list(sentences)
 
 
 def _check_strings(sentences: Sequence[Any], place: str, first: int = 0) -> None:
@@ -368,11 +345,47 @@ def _check_strings(sentences: Sequence[Any], place: str, first: int = 0) -> None
         raise TypeError(f"a sentence is {text}, not a string") from None
     if has_nul:
         wrong = next(index for index, text in enumerate(sentences) if "\0" in text)
-        raise InputError(f"a sentence ({place.format(first + wrong)}) {HAS_NUL}")
+        raise InputError(
+            f"a sentence ({place.format(first + wrong)}) contains a NUL character, which no text has"
+        )
 
 
-def cosines(first: Float32, second: Float32) -> Float64:
+def _as_tensor(vectors: Vectors) -> torch.Tensor:
+    try:
+        from torch import from_numpy
+    except ImportError:
+        raise InputError("tensors need torch, which is not installed: pip install torch") from None
+    return from_numpy(vectors)
+
+
+def cosines(first: Vectors, second: Vectors) -> npt.NDArray[np.float64]:
     """Cosine of row i of one matrix with row i of the other, [n]; 0 if a row is zero."""
-    values = np.empty(len(first), np.float64)
-    cosine_rows(first, second, values)
-    return values
+    lengths = np.sqrt(_products(first, first) * _products(second, second))
+    values = np.divide(_products(first, second), lengths, out=np.zeros(len(first)), where=lengths != 0)
+    return np.clip(values, -1.0, 1.0)
+
+
+def _products(first: Vectors, second: Vectors) -> npt.NDArray[np.float64]:
+    return np.einsum("nd,nd->n", first, second, dtype=np.float64)
+
+
+def finite_vectors(
+    encoder: Encoder,
+    sentences: Sequence[str],
+    language: str | None,
+    *,
+    name: str,
+    progress: Callable[[float], None] | None = None,
+) -> Vectors:
+    """Embed sentences of the data `name`: vectors, [n, dim]; an `InputError` if one is not finite."""
+    vectors: Vectors = np.empty((len(sentences), encoder.dim), np.float32)
+    for start in range(0, len(sentences), _BLOCK_PAIRS):
+        part = vectors[start : start + _BLOCK_PAIRS]
+        part[:] = encoder.encode(sentences[start : start + _BLOCK_PAIRS], language=language)
+        finite = np.isfinite(part).all(axis=1)
+        if not finite.all():
+            sentence = sentences[start + int(finite.argmin())]
+            raise InputError(f"{encoder.label}: {name}: the vector of {sentence!r} is not finite")
+        if progress:
+            progress((start + len(part)) / len(sentences))
+    return vectors

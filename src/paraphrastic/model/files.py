@@ -1,4 +1,4 @@
-"""The files of a model folder: weights, sentencepiece model, and configuration with the digests of both."""
+"""The files of a model folder: weights, sentencepiece model, and configuration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from typing import Any
 import numpy.typing as npt
 import safetensors.numpy
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, sha256, write_json
+from paraphrastic.base.files import atomic_output, write_json
+
+Tensors = Mapping[str, npt.NDArray[Any]]
 
 WEIGHTS = "model.safetensors"
 SENTENCEPIECE = "sentencepiece.model"
@@ -24,10 +25,8 @@ AVERAGE = "averaged_subwords"
 COMPOSITE = "parts"
 TRANSFORMER = "transformer"
 
-# The largest entry of a tensor; those of models are near 1.
-_LARGEST = 1e15
 # Entries of an average's `config.json` for model2vec: it should neither normalize vectors nor truncate texts.
-_MODEL2VEC = {"normalize": False, "max_length": None}
+_MODEL2VEC: dict[str, Any] = {"normalize": False, "max_length": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class ModelFiles:
 
     kind: str
     dimension: int
-    tensors: Mapping[str, npt.NDArray[Any]]
+    tensors: Tensors
     sentencepiece: bytes
     config: Mapping[str, Any]
 
@@ -54,20 +53,10 @@ class ModelFiles:
             safetensors.numpy.save_file(dict(self.tensors), temporary)
         with atomic_output(folder / SENTENCEPIECE) as temporary:
             temporary.write_bytes(self.sentencepiece)
-        digests = {name: sha256(folder / name) for name in (WEIGHTS, SENTENCEPIECE)}
         about: dict[str, Any] = {"encoder": self.kind, "dimension": self.dimension}
         if self.kind == AVERAGE:
             about |= _MODEL2VEC
-        write_json(folder / CONFIG, {**about, **self.config, **about, "sha256": digests})
-
-
-def require_numbers(array: npt.NDArray[Any], name: str) -> None:
-    """Refuse entries that would silently spoil vectors: not finite, or with squares beyond float32."""
-    if array.dtype.kind != "f" or not array.size:
-        return
-    # The least and the largest entry need no extra memory, and are not numbers if an entry is not.
-    if not -_LARGEST < float(array.min()) <= float(array.max()) < _LARGEST:
-        raise InputError(f"{name} has numbers that are not finite or above {_LARGEST:g}")
+        write_json(folder / CONFIG, {**about, **self.config, **about})
 
 
 def tensor_name(name: str, language: str | None) -> str:

@@ -1,57 +1,52 @@
-"""Open a model from its folder."""
+"""Open a model from its folder, or by the name of one that comes with the package."""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
+import numpy as np
 import safetensors
 import safetensors.numpy
 
-from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import sha256
-from paraphrastic.base.hub_names import PREFIX
+from paraphrastic.base.errors import InputError, on_one_line, shown
+from paraphrastic.base.files import read_json
+from paraphrastic.base.text import folding_errors, segmentation_errors
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.config_file import NEEDED, kind_of, read_config
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import (
     AVERAGE,
+    COMPOSITE,
     CONFIG,
     MODULES,
     SENTENCEPIECE,
+    TOKENIZER,
     TRANSFORMER,
     WEIGHTS,
     ModelFiles,
-    require_numbers,
+    Tensors,
 )
-from paraphrastic.model.sentencepiece_models import open_processor
-from paraphrastic.model.shipped import origin_of, shipped_models
 
-# Types that a model's tensors can have, by their names in safetensors' files. The library for numpy cannot
-# read all others.
-_DTYPES = ("F32", "F16", "I8", "U8", "BOOL")
+# The files that each kind of model has besides its configuration, at least.
+FILES = {
+    AVERAGE: (WEIGHTS, SENTENCEPIECE),
+    COMPOSITE: (WEIGHTS, SENTENCEPIECE),
+    TRANSFORMER: (WEIGHTS, MODULES, TOKENIZER),
+}
+# The entries of `config.json` that something reads, with their types and, unless they are needed, defaults.
+_ENTRIES: dict[str, tuple[type, Any]] = {
+    "encoder": (str, None), "model": (str, None), "lowercase": (bool, None), "unit": (str, "subword"),
+    "languages": (list, []), "segmentation": (dict, {}), "folding": (dict, {}), "corpora": (dict, {}),
+    "training": (dict, {}), "teachers": (dict, {}), "commercial_use": (str, "unknown"),
+}  # fmt: skip
+_SHIPPED = Path(__file__).parents[1] / "models"
+# The largest entry of a tensor; those of models are near 1.
+_LARGEST = 1e15
 
 
-def open_files(files: ModelFiles) -> SentenceEncoder:
-    """Open the model that consists of these files.
-
-    Raises:
-        InputError: the files do not fit together.
-        KeyError: a tensor is missing.
-    """
-    tensors, config = files.tensors, files.config
-    processor = open_processor(files.sentencepiece, SENTENCEPIECE)
-    if files.kind == AVERAGE:
-        names = ("embeddings", "known", "unknown", "weights")
-        if more := tensors.keys() - set(names):
-            raise InputError(f"{WEIGHTS} holds {min(more)!r}, which no average has")
-        embeddings, known, unknown = (tensors[name] for name in names[:3])
-        return AverageEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
-    # A late import, since a single average needs none of it.
-    from paraphrastic.model.composite import CompositeEncoder
-
-    return CompositeEncoder(tensors, processor, config)
+def shipped_models() -> dict[str, Path]:
+    """The folder of each model that comes with the package, by name; see docs/models.md."""
+    return {config.parent.name: config.parent for config in sorted(_SHIPPED.glob("*/config.json"))}
 
 
 def find_folder(path: str | Path) -> Path:
@@ -63,7 +58,7 @@ def find_folder(path: str | Path) -> Path:
     return shipped_models().get(os.fspath(path), folder)
 
 
-def choose_folder(path: str | None, languages: Iterable[str | None] = ()) -> str | Path:
+def choose_folder(path: str | Path | None, languages: Iterable[str | None] = ()) -> str | Path:
     """The model for sentences in some languages: the one at `path` or, without a path, a shipped one.
 
     Of the shipped models that know the languages, the one with the fewest is chosen, and without any language
@@ -86,11 +81,11 @@ def choose_folder(path: str | None, languages: Iterable[str | None] = ()) -> str
                 f"{path}: does not know {' and '.join(sorted(missing))}; its languages are {', '.join(known)}"
             )
         return path
-    shipped = {name: (folder, _languages(folder)) for name, folder in shipped_models().items()}
-    able = [each for each in shipped.values() if named.issubset(each[1])]
+    shipped = {name: _languages(folder) for name, folder in shipped_models().items()}
+    able = [name for name, known in shipped.items() if named.issubset(known)]
     if able:
-        return (min if named else max)(able, key=lambda each: len(each[1]))[0]
-    models = "; ".join(f"{name} knows {', '.join(known)}" for name, (_, known) in shipped.items())
+        return (min if named else max)(able, key=lambda name: len(shipped[name]))
+    models = "; ".join(f"{name} knows {', '.join(known)}" for name, known in shipped.items())
     raise InputError(
         f"no model that comes with the package knows {' and '.join(sorted(named))} ({models}): "
         "name a model with --model"
@@ -99,7 +94,55 @@ def choose_folder(path: str | None, languages: Iterable[str | None] = ()) -> str
 
 def _languages(folder: Path) -> list[str]:
     """The languages that a model of ours lists; none if it lists none or is another library's."""
-    return read_config(folder / CONFIG)["languages"] if kind_of(folder / CONFIG) else []
+    return read_config(folder)["languages"] if is_ours(folder) else []
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds a model of this project."""
+    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
+    return isinstance(config, dict) and config.get("encoder") in FILES
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read the `config.json` of a model folder, with the defaults of entries that it lacks.
+
+    Raises:
+        InputError: the file is missing or damaged, describes no model of ours, or has a wrong value.
+    """
+    path = folder / CONFIG
+    config = read_json(path)
+    if not isinstance(config, dict) or config.get("encoder") not in FILES:
+        raise InputError(f"{path}: does not describe a model of the kind {' or '.join(FILES)}")
+    return checked(config, path)
+
+
+def checked(config: dict[str, Any], path: Path) -> dict[str, Any]:
+    """A model's configuration with defaults; a wrong value is an `InputError` that names the file."""
+    for key, (kind, default) in _ENTRIES.items():
+        value = config.setdefault(key, default)
+        if not isinstance(value, kind):
+            raise InputError(f"{path}: {key} is {shown(value)}, which is no {kind.__name__}")
+    faults = [*segmentation_errors(config["segmentation"]), *folding_errors(config["folding"])]
+    if not all(isinstance(language, str) for language in config["languages"]):
+        faults.append("languages are not all text")
+    if faults:
+        raise InputError(f"{path}: {faults[0]}")
+    return config
+
+
+def open_files(files: ModelFiles) -> SentenceEncoder:
+    """Open the model that consists of these files.
+
+    Raises:
+        InputError: the files do not fit together.
+        KeyError: a tensor is missing.
+    """
+    if files.kind == AVERAGE:
+        return AverageEncoder(files.tensors, files.sentencepiece, files.config)
+    # A late import, since a single average needs none of it.
+    from paraphrastic.model.composite import CompositeEncoder
+
+    return CompositeEncoder(files.tensors, files.sentencepiece, files.config)
 
 
 def open_folder(path: str | Path) -> SentenceEncoder:
@@ -110,58 +153,51 @@ def open_folder(path: str | Path) -> SentenceEncoder:
             model.
     """
     folder = find_folder(path)
-    model = _open(folder, path)
-    model.origin = origin_of(folder)
+    if not folder.is_dir():
+        what = (
+            "is a file, not a model folder; a checkpoint is opened with its sp_model"
+            if folder.exists()
+            else "there is no folder of this name"
+        )
+        raise InputError(f"{path}: {what}; models that come with the package: {', '.join(shipped_models())}")
+    config = read_config(folder)
+    if missing := [name for name in FILES[config["encoder"]] if not (folder / name).is_file()]:
+        raise InputError(f"{folder}: not a model folder: {missing[0]} is missing")
+    try:
+        model = _open(folder, config)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{folder}: {CONFIG} and {WEIGHTS} do not agree: {on_one_line(error)}") from None
+    except (safetensors.SafetensorError, OSError) as error:
+        raise InputError(f"{folder}: {WEIGHTS} cannot be read: {on_one_line(error)}") from None
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from None
+    # The name of a shipped model is one on every machine.
+    origin = (
+        os.fspath(path)
+        if folder in shipped_models().values() and folder.name == path
+        else str(folder.absolute())
+    )
+    model.folder, model._reopen = folder, (open_folder, (origin,))
     return model
 
 
-def _open(folder: Path, path: str | Path) -> SentenceEncoder:
-    """Open the model in a folder that was found for a path."""
-    if folder.is_file():
-        raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
-    if not folder.exists():
-        names = ", ".join(shipped_models())
-        why = f"{folder}: there is no folder of this name"
-        if str(path).startswith(PREFIX):
-            why = f"{path}: a model of paraphrastic is needed, not one of the Hugging Face Hub"
-        raise InputError(f"{why}; models that come with the package: {names}")
-    if not (folder / CONFIG).is_file():
-        raise InputError(f"{folder}: not a model folder: {CONFIG} is missing")
-    config = read_config(folder / CONFIG)
-    for name in NEEDED[config["encoder"]]:
-        if not (folder / name).is_file():
-            raise InputError(f"{folder}: not a model folder: {name} is missing")
-    for name, expected in config["sha256"].items():
-        if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: is missing, but {CONFIG} has its digest")
-        # The digest itself is not shown, since a link may lead to a file that is nobody else's business.
-        if sha256(folder / name) != expected:
-            raise InputError(f"{folder / name}: damaged: its sha256 is not {expected}, as {CONFIG} says")
-    try:
-        if config["encoder"] == TRANSFORMER:
-            # A late import, since other models need none of it.
-            from paraphrastic.model.transformer import open_transformer
+def _open(folder: Path, config: dict[str, Any]) -> SentenceEncoder:
+    if config["encoder"] == TRANSFORMER:
+        # A late import, since other models need none of it.
+        from paraphrastic.model.transformer import open_transformer
 
-            return open_transformer(folder, config)
-        tensors = _read_tensors(folder / WEIGHTS)
-        proto = (folder / SENTENCEPIECE).read_bytes()
-        for name, tensor in tensors.items():
-            require_numbers(tensor, f"{WEIGHTS}: {name}")
-        model = open_files(ModelFiles(config["encoder"], config.get("dimension", 0), tensors, proto, config))
-        if config.get("dimension", model.dim) != model.dim:
-            raise InputError(f"{CONFIG} says {config['dimension']} dimensions, {WEIGHTS} has {model.dim}")
-        return model
-    except KeyError as error:
-        raise InputError(f"{folder}: {WEIGHTS} and {CONFIG} do not agree: {error} is missing") from None
-    except InputError as error:
-        raise InputError(f"{folder}: {error}") from None
-    except (safetensors.SafetensorError, OSError) as error:
-        raise InputError(f"{folder}: {WEIGHTS} cannot be read: {on_one_line(error)}") from None
-
-
-def _read_tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
-    with safetensors.safe_open(path, framework="numpy") as file:
-        for name in file.keys():  # noqa: SIM118 (no mapping)
-            if (dtype := file.get_slice(name).get_dtype()) not in _DTYPES:
-                raise InputError(f"{WEIGHTS}: {name} is of {dtype}; {' or '.join(_DTYPES)} is needed")
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return open_transformer(folder, config)
+    tensors: Tensors = safetensors.numpy.load_file(folder / WEIGHTS)
+    for name, tensor in tensors.items():
+        # The least and the largest entry need no extra memory, and are not numbers if an entry is not.
+        if (
+            tensor.dtype.kind == "f"
+            and tensor.size
+            and not np.abs([tensor.min(), tensor.max()]).max() < _LARGEST
+        ):
+            raise InputError(f"{WEIGHTS}: {name} has numbers that are not finite or above {_LARGEST:g}")
+    proto = (folder / SENTENCEPIECE).read_bytes()
+    model = open_files(ModelFiles(config["encoder"], 0, tensors, proto, config))
+    if config.get("dimension", model.dim) != model.dim:
+        raise InputError(f"{CONFIG} says {config['dimension']} dimensions, {WEIGHTS} has {model.dim}")
+    return model

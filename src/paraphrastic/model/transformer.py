@@ -8,7 +8,7 @@ those of Hugging Face, whose libraries keep entries that they do not know.
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,22 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic.base.errors import InputError, on_one_line, shown
-from paraphrastic.base.files import atomic_output, is_plain_path, read_json, sha256, write_json
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import atomic_output, read_json, write_json
 from paraphrastic.base.text import prepare_text
-from paraphrastic.model.architecture import Transformer
 from paraphrastic.model.encoder import SentenceEncoder, Vectors
 from paraphrastic.model.files import CARD, CONFIG, MODULES, TOKENIZER, TRANSFORMER, WEIGHTS
-from paraphrastic.model.hub import load_from_hub, not_installed
-from paraphrastic.model.transformer_tokens import (
-    Tokens,
-    cut_into_tokens,
-    load_config,
-    padded,
-    prepare_tokenizer,
-    tokenizer_digest,
-)
-from paraphrastic.model.values import Recipe, opener
+from paraphrastic.model.hub import not_installed
+from paraphrastic.model.transformer_tokens import Tokens, padded, tokenize, tokenizer_digest
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -41,91 +32,39 @@ TOKENIZER_CONFIG = "tokenizer_config.json"
 DESCRIPTIONS = ("config_sentence_transformers.json", "sentence_bert_config.json")
 POOLING = "pooling"
 TRANSFORMER_FILES = (WEIGHTS, CONFIG, MODULES, TOKENIZER, TOKENIZER_CONFIG, *DESCRIPTIONS)
-# Entries of a Transformer's configuration that are probabilities of dropout.
-_PROBABILITIES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 # A batch has at most so many sentences, and so many tokens with its padding.
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 8192
 
 
-def load_modules(
-    transformer: Transformer, *, lowercase: bool, dropout: float | None = None, seed: int = 0
-) -> "SentenceTransformer":
-    """Put a Transformer and its pooling together, in sentence-transformers' modules.
-
-    Args:
-        transformer: the Transformer, whose parameters are loaded, and the pooling.
-        lowercase: whether sentences are lower-cased; see `load_tokenizer`.
-        dropout: the probability of dropout in the layers; None for the Transformer's own.
-        seed: seed of the weights of an LSTM.
-
-    Raises:
-        InputError: the extra `neural` is not installed, the Transformer cannot be loaded, or it cannot read
-            as many tokens as that.
-    """
-    try:
-        # Imported late: the packages are optional and take seconds to import.
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
-        from sentence_transformers.sentence_transformer.modules import Transformer as Layers
-        from transformers.utils.logging import disable_progress_bar
-
-        from paraphrastic.model.lstm_pooling import LastState
-    except ImportError:
-        raise not_installed(transformer.place, "neural", is_place=True) from None
-    disable_progress_bar()
-    probabilities = {}
-    if dropout is not None:
-        config = load_config(transformer.place)
-        probabilities = {name: dropout for name in _PROBABILITIES if hasattr(config, name)}
-    layers = load_from_hub(
-        transformer.place,
-        "transformers",
-        lambda place, offline: Layers(
-            place,
-            model_kwargs={"local_files_only": offline, "dtype": torch.float32},
-            processor_kwargs={"local_files_only": offline},
-            config_kwargs={"local_files_only": offline, **probabilities},
-        ),
-    )
-    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer, lowercase)
-    width, modules = layers.get_embedding_dimension(), [layers]
-    mode = {"mean": "mean", "cls": "cls", "lstm_last": "lasttoken"}[transformer.pooling]
-    if transformer.lstm_size is not None:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            modules.append(LastState(width, transformer.lstm_size, num_layers=1, bidirectional=False))
-        width = transformer.lstm_size
-    modules += [Pooling(width, pooling_mode=mode), Normalize()]
-    return SentenceTransformer(modules=modules, device="cpu")
-
-
 class TransformerEncoder(SentenceEncoder):
     """A trained Transformer; its vectors have length 1, as sentence-transformers has them."""
-
-    kind = TRANSFORMER
 
     def __init__(self, modules: "SentenceTransformer", config: Mapping[str, Any]) -> None:
         super().__init__(config)
         self.modules = modules.eval()
         self.tokenizer = modules.tokenizer
 
-    def to(self, device: str) -> None:
-        """Embed on another device from now on, `cpu` or `cuda`."""
+    def to(self, device: str | None) -> None:
+        """Embed on another device from now on, `cpu` or `cuda`; None means a GPU if torch sees one."""
+        import torch
+
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.modules.to(device)
+        if device != "cpu":
+            # One thread keeps the GPU busy.
+            self.threads = 1
 
     def write(self, folder: Path) -> None:
         """Write the files of a model folder, which sentence-transformers loads as well."""
         TransformerFiles(self.modules, self.config).write(folder)
 
-    def whole(self) -> Recipe:
-        """What makes the model again from its content alone: the files of its folder."""
+    def _content(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             self.write(folder)
             paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
             contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-        return _open_contents, (contents,)
+        return _open_contents, (contents, dict(self.config))
 
     @property
     def dim(self) -> int:
@@ -139,6 +78,7 @@ class TransformerEncoder(SentenceEncoder):
         for name, tensor in sorted(self.modules.state_dict().items()):
             digest.update(name.encode())
             digest.update(tensor.detach().cpu().contiguous().numpy().data)
+        digest.update(self._preparation().encode())
         return digest.hexdigest()
 
     def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
@@ -146,8 +86,8 @@ class TransformerEncoder(SentenceEncoder):
         settings = {key: self.config[key] for key in ("segmentation", "folding")}
         return prepare_text(sentences, language=language, **settings)
 
-    def _tokens(self, texts: Sequence[str], language: str | None) -> Tokens:
-        return cut_into_tokens(self.tokenizer, texts)
+    def _tokenize(self, texts: Sequence[str], language: str | None) -> Tokens:
+        return tokenize(self.tokenizer, texts)
 
     def _embed(self, tokens: Tokens, normalize: bool, vectors: Vectors) -> None:
         import torch
@@ -212,17 +152,17 @@ class TransformerFiles:
             layers = read_json(saved / CONFIG)
             paths = [path for path in sorted(saved.rglob("*")) if path.is_file()]
             names = {path.relative_to(saved).as_posix(): path for path in paths}
-            digests = {name: sha256(path) for name, path in names.items() if name not in (CONFIG, CARD)}
+            kept = [name for name in names if name not in (CONFIG, CARD)]
             about = {"encoder": TRANSFORMER, "dimension": self.modules.get_embedding_dimension()}
-            write_json(saved / CONFIG, {**layers, **self.config, **about, "sha256": digests})
+            write_json(saved / CONFIG, {**layers, **self.config, **about})
             shutil.rmtree(folder / POOLING, ignore_errors=True)
-            for name in [*digests, CONFIG]:
+            for name in [*kept, CONFIG]:
                 with atomic_output(folder / name) as target:
                     shutil.copyfile(saved / name, target)
 
 
 def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEncoder:
-    """Open the Transformer in a folder that `TransformerFiles.write` wrote; its files have been checked.
+    """Open the Transformer in a folder that `TransformerFiles.write` wrote.
 
     Raises:
         InputError: the extra `neural` is not installed, or the files do not fit together.
@@ -235,14 +175,16 @@ def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEnco
 
         from paraphrastic.model.lstm_pooling import LastState
     except ImportError:
-        raise not_installed(str(folder), "neural") from None
+        raise not_installed(str(folder), "sentence-transformers") from None
     disable_progress_bar()
     # sentence-transformers would import any other class that the folder names.
     kinds = {kind.__name__: kind for kind in (Layers, LastState, Pooling, Normalize)}
     try:
         described = read_json(folder / MODULES)
-        if away := [module["path"] for module in described if not is_plain_path(module["path"] or POOLING)]:
-            raise ValueError(f"{MODULES}: the path {shown(away[0])} leads out of the folder")
+        if not all(
+            (folder / module["path"]).resolve().is_relative_to(folder.resolve()) for module in described
+        ):
+            raise ValueError(f"{MODULES}: a path leads out of the folder")
         loaded = [
             kinds[module["type"].rpartition(".")[2]].load(
                 str(folder), subfolder=module["path"], local_files_only=True
@@ -256,13 +198,11 @@ def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEnco
     return TransformerEncoder(modules, config)
 
 
-def _open_contents(contents: Mapping[str, bytes]) -> SentenceEncoder:
+def _open_contents(contents: Mapping[str, bytes], config: Mapping[str, Any]) -> TransformerEncoder:
     """Open the Transformer whose folder has these files."""
     with tempfile.TemporaryDirectory() as temporary:
         for name, content in contents.items():
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        model: SentenceEncoder = opener().open_folder(temporary)
-    model.origin = None
-    return model
+        return open_transformer(Path(temporary), config)

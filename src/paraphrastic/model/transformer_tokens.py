@@ -1,4 +1,4 @@
-"""How a Transformer's tokenizer prepares and cuts sentences."""
+"""The tokens of a Transformer."""
 
 import hashlib
 import json
@@ -9,48 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.text_patterns import TOKENIZERS, cleaning, final_sigma
-from paraphrastic.model.architecture import Transformer
-from paraphrastic.model.hub import load_from_hub, not_installed
 
 if TYPE_CHECKING:
     import torch
 
 # A tokenizer without a limit has a larger number of tokens as its limit.
 NO_LIMIT = 1 << 30
-# Transformers that count positions from the id of their padding.
-_LATE_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "longformer",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-}
-
-
-def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
-    """Load a Transformer's tokenizer, which cuts sentences off after the tokens that the Transformer reads.
-
-    The tokenizer cleans sentences and, if they are lower-cased, does that, so that it does both in other
-    libraries, too.
-
-    Raises:
-        InputError: as `load_modules`.
-    """
-    try:
-        from transformers import AutoTokenizer
-    except ImportError:
-        raise not_installed(transformer.place, "neural", is_place=True) from None
-    tokenizer = load_from_hub(
-        transformer.place,
-        "transformers",
-        lambda place, offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
-    )
-    prepare_tokenizer(tokenizer, load_config(transformer.place), transformer, lowercase)
-    return tokenizer
 
 
 def tokenizer_digest(tokenizer: Any) -> str:
@@ -61,49 +25,9 @@ def tokenizer_digest(tokenizer: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def load_config(place: str) -> Any:
-    """Load the configuration of a Transformer's layers; errors are those of `load_from_hub`."""
-    from transformers import AutoConfig
-
-    return load_from_hub(
-        place,
-        "transformers",
-        lambda place, offline: AutoConfig.from_pretrained(place, local_files_only=offline),
-    )
-
-
-def prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lowercase: bool) -> None:
-    """Have a loaded tokenizer clean, lower-case and cut off sentences; see `load_tokenizer`."""
-    from tokenizers import Regex, normalizers
-
-    place, asked = transformer.place, transformer.max_tokens
-    if not tokenizer.is_fast or tokenizer.pad_token_id is None:
-        lacks = "token for padding" if tokenizer.is_fast else "fast tokenizer (tokenizer.json)"
-        raise InputError(f"{place}: has no {lacks}")
-    limits = []
-    # Tokenizers without a limit have a number that no sentence reaches.
-    if tokenizer.model_max_length < NO_LIMIT:
-        limits.append(int(tokenizer.model_max_length))
-    if positions := getattr(config, "max_position_embeddings", None):
-        first = config.pad_token_id + 1 if config.model_type in _LATE_POSITIONS else 0
-        limits.append(positions - first)
-    limit = min(limits, default=None)
-    if asked and limit and asked > limit:
-        raise InputError(f"{place}: can read {limit:,} tokens, but encoder.max_tokens is {asked:,}")
-    tokenizer.model_max_length = asked or limit or tokenizer.model_max_length
-    steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
-    if lowercase:
-        steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]
-    if (normalizer := tokenizer.backend_tokenizer.normalizer) is not None:
-        steps.append(normalizer)
-    tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
-    # The last state is that of the last token, wherever the Transformer was used to have its padding.
-    tokenizer.padding_side = "right"
-
-
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Sentences cut into a Transformer's tokens: those of sentence i are `ids[ends[i]:ends[i + 1]]`.
+    """Tokenized sentences: those of sentence i are `ids[ends[i]:ends[i + 1]]`.
 
     Attributes:
         ids: int32 [tokens], with the tokens that mark a sentence's beginning and end.
@@ -120,8 +44,8 @@ class Tokens:
         return [ids.tolist() for ids in np.split(self.ids, self.ends[1:-1])]
 
 
-def cut_into_tokens(tokenizer: Any, texts: Sequence[str]) -> Tokens:
-    """Cut sentences into tokens; those after the tokenizer's limit are cut off."""
+def tokenize(tokenizer: Any, texts: Sequence[str]) -> Tokens:
+    """Tokenize sentences; tokens after the tokenizer's limit are cut off."""
     if not texts:
         return Tokens(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.bool_))
     encoded = tokenizer(

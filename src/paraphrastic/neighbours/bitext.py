@@ -1,21 +1,16 @@
 """Mining of translations among the sentences of two languages (Artetxe and Schwenk 2019)."""
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from paraphrastic.base.arrays import Float64, Int64
-from paraphrastic.model.system import System
-from paraphrastic.neighbours.kernels import NOTHING, Entries
+from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.nearest import Neighbours
-from paraphrastic.neighbours.vectors import direction_entries
 
 Margin = Literal["ratio", "distance", "cosine"]
 NEIGHBOURS = 4
-# Number of sentences embedded at once: 34 MB of vectors at 1,024 dimensions.
-EMBEDDED_SENTENCES = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +26,6 @@ class MinedPairs:
     sources: Int64
     targets: Int64
     scores: Float64
-
-
-def embed_entries(
-    system: System,
-    sentences: Sequence[str],
-    language: str | None,
-    *,
-    name: str,
-    in_16_bits: bool = False,
-    progress: Callable[[float], None] | None = None,
-) -> Entries:
-    """Embed sentences and return `direction_entries` of their vectors, [n, dim], in 16 bits if wanted.
-
-    Raises:
-        InputError: a vector is not finite; the message says with `name` where the sentences come from.
-    """
-    entries = np.empty((len(sentences), system.dim), np.int16 if in_16_bits else np.float32)
-    for start in range(0, len(sentences), EMBEDDED_SENTENCES):
-        block = sentences[start : start + EMBEDDED_SENTENCES]
-        vectors = system.embed_finite(block, language, name=name)
-        entries[start : start + len(block)] = direction_entries(vectors, in_16_bits=in_16_bits)
-        if progress:
-            progress((start + len(block)) / len(sentences))
-    return entries
 
 
 def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> MinedPairs:
@@ -111,10 +82,3 @@ def _candidates(
         np.take_along_axis(neighbours.indices, best, 1)[:, 0].astype(np.int64),
         np.take_along_axis(scores, best, 1)[:, 0],
     )
-
-
-def unify(sentences: Iterable[str]) -> tuple[list[str], Int64]:
-    """Return the different sentences, in order of first occurrence, and each sentence's index there, [n]."""
-    places: dict[str, int] = {}
-    indices = [places.setdefault(sentence, len(places)) for sentence in sentences]
-    return list(places), np.array(indices, np.int64)

@@ -3,26 +3,19 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Bool, Float64, Int64
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.neighbours.bounds import Bound, bound_for_threshold
-from paraphrastic.neighbours.kernels import NOTHING, Entries, first_near
+from paraphrastic.neighbours.kernels import NOTHING, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
-from paraphrastic.neighbours.parts import multiplying_workers, share, slices
-from paraphrastic.neighbours.vectors import (
-    require_finite,
-    require_several,
-    single,
-    two_axes,
-    vectors_of,
-)
+from paraphrastic.neighbours.parts import multiplying_workers, slices
+from paraphrastic.neighbours.vectors import require_finite, single, two_axes, vectors_of
 
 # Vectors per block, whose kept vectors are compared with all later ones, and vectors compared at once.
 BLOCK, PART = 8192, 512
@@ -51,16 +44,16 @@ class _Rows:
     """Vectors to compare: their indices, entries and norms, and the bound's vectors to multiply."""
 
     indices: Int64
-    entries: Entries
+    entries: Float32
     norms: Float64
-    vectors: npt.NDArray[Any]
+    vectors: Float32
 
     def __getitem__(self, chosen: slice | Bool) -> "_Rows":
         return _Rows(self.indices[chosen], self.entries[chosen], self.norms[chosen], self.vectors[chosen])
 
 
 def near_duplicates(
-    vectors: npt.ArrayLike | Entries | Iterable[str],
+    vectors: npt.ArrayLike | Iterable[str],
     threshold: float,
     *,
     model: SentenceEncoder | None = None,
@@ -76,8 +69,7 @@ def near_duplicates(
     once they are left out. A zero vector is never a duplicate.
 
     Args:
-        vectors: floating-point numbers, [n, dim], or int16 as returned by `direction_entries`; with `model`,
-            also sentences.
+        vectors: floating-point numbers, [n, dim]; with `model`, also sentences.
         threshold: above 0; a cosine that is lower only by rounding reaches it.
         model: embeds sentences.
         language: their language; see `SentenceEncoder.embed_raw_text`.
@@ -90,11 +82,9 @@ def near_duplicates(
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
-    require_several(vectors)
     if isinstance(vectors, Path):
         raise InputError(f"{vectors}: near_duplicates takes no file; read its rows first, as by numpy.load")
-    values = np.asarray(vectors_of(vectors, model, language, "vectors"))
-    x: Entries = values if values.dtype == np.int16 else single(two_axes(values, "vectors"))
+    x = single(two_axes(vectors_of(vectors, model, language, "vectors"), "vectors"))
     for part in slices(len(x), PART):
         require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
     chosen = bound or bound_for_threshold(x, threshold)
@@ -102,19 +92,19 @@ def near_duplicates(
 
 
 def _find(
-    x: Entries, threshold: float, chosen: Bound, threads: int, progress: Callable[[float], None] | None
+    x: Float32, threshold: float, chosen: Bound, threads: int, progress: Callable[[float], None] | None
 ) -> Duplicates:
     """Find the near duplicates among finite vectors; see `near_duplicates`."""
     duplicates = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
 
     def undecided(part: slice) -> _Rows:
         indices = part.start + np.flatnonzero(duplicates.originals[part] == NOTHING)
-        entries, norms = x[indices], np.empty(len(indices))
-        return _Rows(indices, entries, norms, chosen.vectors(entries, norms))
+        vectors, norms = chosen.vectors(x[indices])
+        return _Rows(indices, x[indices], norms, vectors)
 
     def compare(rows: _Rows, columns: _Rows, same: bool = False) -> None:
         products = np.empty((len(rows.indices), len(columns.indices)), np.float32)
-        chosen.multiply(rows.vectors, columns.vectors, products)
+        np.matmul(rows.vectors, columns.vectors.T, out=products)
         first_near(
             products, chosen.slack, threshold - ROUNDING, same,
             rows.indices, columns.indices, rows.entries, rows.norms, columns.entries, columns.norms,
@@ -133,7 +123,7 @@ def _find(
             def work(later: slice, _: int, kept: _Rows = kept) -> None:
                 compare(rows[later], kept)
 
-            share(workers, slices(len(rows.indices), PART, part.stop), work)
+            workers.share(slices(len(rows.indices), PART, part.stop), work)
         return kept_of(rows)
 
     with multiplying_workers(threads) as workers:
@@ -145,7 +135,7 @@ def _find(
                 for columns in slices(len(kept.indices), PART):
                     compare(others, kept[columns])
 
-            share(workers, slices(len(x), PART, block.stop), work)
+            workers.share(slices(len(x), PART, block.stop), work)
             if progress:
                 # The share of all pairs.
                 progress(1 - (1 - block.stop / len(x)) ** 2)

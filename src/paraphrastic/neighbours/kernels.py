@@ -7,26 +7,20 @@ computed here in double precision, so a pair has the same digits whatever block 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from paraphrastic.base.arrays import Float32, Float64, Int8, Int32, Int64
+from paraphrastic.base.arrays import Float32, Float64, Int64
 from paraphrastic.base.jit import jit, jit_sum
-
-# Rows of vectors: float32, or int16 if memory is short.
-Entries = npt.NDArray[Any]
 
 # Stands for the index of a neighbour if there is none.
 NOTHING = -1
 # Number of products that are compared with their bars together. They are looked at one by one only if one of
 # them reaches its bar.
 COMPARED_PRODUCTS = 64
-# Between these squared lengths, single precision neither overflows nor loses digits of small numbers.
-_LEAST_SQUARE, _LARGEST_SQUARE = 1e-20, 1e30
 
 
 @jit_sum
-def product(first: Entries, second: Entries) -> float:
-    """Return the dot product of two vectors, summed in double precision; it is exact for integers."""
+def product(first: Float32, second: Float32) -> float:
+    """Return the dot product of two vectors, summed in double precision."""
     total = 0.0
     for d in range(len(first)):
         total += np.float64(first[d]) * np.float64(second[d])
@@ -34,14 +28,14 @@ def product(first: Entries, second: Entries) -> float:
 
 
 @jit
-def cosine_of(first: Entries, norm: float, second: Entries, other_norm: float) -> float:
+def cosine_of(first: Float32, norm: float, second: Float32, other_norm: float) -> float:
     """Return the cosine of two vectors, or 0 if one of them is zero."""
     norms = norm * other_norm
     return min(max(product(first, second) / norms, -1.0), 1.0) if norms > 0 else 0.0
 
 
 @jit
-def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
+def normalize(entries: Float32, norms: Float64, units: Float32) -> None:
     """Write the norms of vectors, [n], and the unit vectors, [n, dim]; zero vectors stay zero.
 
     If a vector is not finite, its norm is not finite either.
@@ -51,47 +45,6 @@ def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
         inverse = 1.0 / norms[i] if norms[i] > 0 else 0.0
         for d in range(entries.shape[1]):
             units[i, d] = np.float32(np.float64(entries[i, d]) * inverse)
-
-
-@jit_sum
-def _error(unit: Float32, codes: Int8, scale: Any) -> float:
-    """Return the length of the difference between a vector and its codes times the scale."""
-    total = 0.0
-    for d in range(len(unit)):
-        difference = np.float64(unit[d]) - np.float64(scale) * np.float64(codes[d])
-        total += difference * difference
-    return np.sqrt(total)
-
-
-@jit
-def encode(units: Float32, codes: Int8, scales: Float32, errors: Float32) -> None:
-    """Write vectors, [n, dim], as integer codes times a scale, and the length of each one's error, [n]."""
-    for i in range(len(units)):
-        largest = np.float32(0)
-        for d in range(units.shape[1]):
-            largest = max(largest, abs(units[i, d]))
-        scales[i] = largest / np.float32(127)
-        inverse = np.float32(127) / largest if largest > 0 else np.float32(0)
-        for d in range(units.shape[1]):
-            codes[i, d] = np.int8(np.rint(units[i, d] * inverse))
-        errors[i] = _error(units[i], codes[i], scales[i])
-
-
-@jit
-def reach(
-    products: Int32, scales: Float32, errors: Float32,
-    column_scales: Float32, column_errors: Float32, out: Float32,
-) -> None:  # fmt: skip
-    """Write upper bounds on cosines, from the products of the vectors' codes, [n, m], to `out`, [n, m].
-
-    The cosine of unit vectors sa + e and tb + f, with integers a and b, is the sum of st(a · b), the product
-    of e and a unit vector, and the product of f and a vector no longer than 1 + |e|.
-    """
-    for i in range(len(products)):
-        factor = np.float32(1) + errors[i]
-        for j in range(products.shape[1]):
-            error = errors[i] + factor * column_errors[j]
-            out[i, j] = np.float32(products[i, j]) * (scales[i] * column_scales[j]) + error
 
 
 @jit
@@ -143,8 +96,8 @@ def any_reaches_either(products: Float32, bar: Any, bars: Float32) -> bool:
 @jit
 def offer_block(
     products: Float32, slack: float, lowest: float, zeros: bool,
-    entries: Entries, norms: Float64, first: int, cosines: Float64, indices: Int64,
-    column_entries: Entries, column_norms: Float64, column_first: int, column_cosines: Float64,
+    entries: Float32, norms: Float64, first: int, cosines: Float64, indices: Int64,
+    column_entries: Float32, column_norms: Float64, column_first: int, column_cosines: Float64,
     column_indices: Int64, column_bars: Float32,
 ) -> None:  # fmt: skip
     """Offer the rows of a block of products to its columns and, in the same pass, the columns to the rows.
@@ -191,44 +144,6 @@ def offer_block(
                     column_bars[j] = np.float32(max(column_cosines[j, column_last], lowest) - slack)
 
 
-@jit_sum
-def single_product(first: Float32, second: Float32) -> Any:
-    """Return the dot product of two vectors, summed in single precision."""
-    total = np.float32(0)
-    for d in range(len(first)):
-        total += first[d] * second[d]
-    return total
-
-
-@jit
-def offer_rows(
-    entries: Float32, norms: Float64, first: int, slack: float, lowest: float, zeros: bool,
-    units: Float32, column_entries: Entries, column_norms: Float64, cosines: Float64, indices: Int64,
-) -> None:  # fmt: skip
-    """Offer rows, [rows], to a few columns, reading each row once instead of multiplying blocks.
-
-    The arguments are those of `offer_block`, except that `cosines` and `indices` belong to the columns, and
-    `units`, [columns, dim], are the columns' unit vectors. The norms of the rows, [rows], are written; if a
-    row is near no column, its norm has only single precision.
-    """
-    last = cosines.shape[1] - 1
-    for i in range(len(entries)):
-        square = single_product(entries[i], entries[i])
-        is_exact = not _LEAST_SQUARE < square < _LARGEST_SQUARE
-        norms[i] = np.sqrt(product(entries[i], entries[i]) if is_exact else square)
-        for j in range(len(column_entries)):
-            if not is_exact:
-                bar = max(cosines[j, last], lowest) - 2 * slack
-                if single_product(entries[i], units[j]) < bar * norms[i]:
-                    continue
-                norms[i] = np.sqrt(product(entries[i], entries[i]))
-                is_exact = True
-            if zeros or (norms[i] > 0 and column_norms[j] > 0):
-                cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
-                if cosine >= lowest:
-                    offer(cosines[j], indices[j], cosine, first + i)
-
-
 @jit
 def merge(cosines: Float64, indices: Int64, other_cosines: Float64, other_indices: Int64) -> None:
     """Offer to each vector, [n, k], the neighbours that were found for it elsewhere; -1 means none."""
@@ -241,7 +156,7 @@ def merge(cosines: Float64, indices: Int64, other_cosines: Float64, other_indice
 @jit
 def first_near(
     products: Float32, slack: float, threshold: float, same: bool, rows: Int64, columns: Int64,
-    entries: Entries, norms: Float64, column_entries: Entries, column_norms: Float64,
+    entries: Float32, norms: Float64, column_entries: Float32, column_norms: Float64,
     originals: Int64, cosines: Float64,
 ) -> None:  # fmt: skip
     """Find the first column whose cosine reaches the threshold, for each row of a block of products.

@@ -1,25 +1,19 @@
 """Search for the nearest rows of a matrix, which is read in blocks and may be larger than memory."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.neighbours.bounds import whole_bound
-from paraphrastic.neighbours.matrix_model import check_model
-from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
-from paraphrastic.neighbours.parquet_vectors import open_vectors
+from paraphrastic.neighbours.nearest import ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
-from paraphrastic.neighbours.vectors import Matrix, require_several, single, two_axes, vectors_of
+from paraphrastic.neighbours.vectors import Matrix, check_maker, open_vectors, single, two_axes, vectors_of
 
-# Numbers per block of the matrix. Two blocks are in memory: while one is searched, the next one is read.
+# Numbers per block of the matrix, of which one is in memory.
 BLOCK_NUMBERS = 1 << 22
 # Numbers of the queries that share one pass over the matrix: 1 GB of vectors.
 QUERY_NUMBERS = 1 << 28
@@ -64,43 +58,31 @@ def search(
         InputError: the dimensions differ, text comes without a model, `k` is below 1, or a row or a query is
             not finite.
     """
-    require_several(vectors)
     if isinstance(vectors, Path):
         vectors = open_vectors(str(vectors))
         if model is not None:
-            check_model(vectors, model, None)
-    rows_of = vectors_of(vectors, model, language, "vectors")
-    matrix = rows_of if isinstance(rows_of, Matrix) else two_axes(rows_of, "vectors")
-    name = matrix.name if isinstance(matrix, Matrix) else "vectors"
+            check_maker(vectors, model)
+    if isinstance(vectors, Matrix):
+        matrix = vectors
+    else:
+        matrix = Matrix(two_axes(vectors_of(vectors, model, language, "vectors"), "vectors"))
     rows, dim = matrix.shape
-    queries = single(two_axes(vectors_of(queries, model, language, "queries"), "queries"))
+    queries = single(two_axes(vectors_of(queries, model, language, "queries", one=True), "queries"))
     if dim != queries.shape[1]:
-        raise InputError(f"{name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
+        raise InputError(f"{matrix.name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
     if k < 1:
         raise InputError(f"k is {k}, but must be at least 1")
     neighbours = Neighbours.nothing(len(queries), min(k, rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
-    blocks = slices(rows, max(1, BLOCK_NUMBERS // max(1, dim)))
     groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, dim)))
 
-    def read(block: slice) -> Float32:
-        return single(matrix[block])
-
-    # A few queries are compared without multiplying blocks, so 8 bits would not make them faster.
-    pairs = float(rows) * len(queries) if len(queries) > FEW else 0.0
-    bound = whole_bound(dim, pairs)
-    with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
+    with multiplying_workers(threads or available_cores()) as workers:
         for number, group in enumerate(groups):
-            columns = Columns(
-                queries[group], neighbours.indices.shape[1], bound, workers, lowest=lowest, zeros=False
-            )
-            ahead = [reader.submit(read, block) for block in blocks[:1]]
-            for block, following in zip_longest(blocks, blocks[1:]):
-                values = ahead.pop().result()
-                if following:
-                    ahead.append(reader.submit(read, following))
-                columns.compare(values, block.start, None, name)
+            found = neighbours[group]
+            columns = Columns(queries[group], found.indices.shape[1], workers, lowest=lowest, zeros=False)
+            for start, block in matrix.blocks(max(1, BLOCK_NUMBERS // max(1, dim))):
+                columns.compare(single(block), start, None, matrix.name)
                 if progress:
-                    progress((number + block.stop / rows) / len(groups))
-            neighbours[group].add(columns.neighbours())
+                    progress((number + (start + len(block)) / rows) / len(groups))
+            found.add(columns.neighbours())
     return neighbours

@@ -1,8 +1,8 @@
 """Exact nearest neighbours by cosine between two sets of vectors, in both directions.
 
-All pairs of vectors are multiplied block by block in low precision, by numpy's BLAS or by torch. A `Bound`
-says how far a product can be below the cosine, so exact cosines are computed only for the few pairs that can
-be among the k nearest. The result does not depend on the blocks, the threads or the processor.
+All pairs of vectors are multiplied block by block in single precision. A `Bound` says how far a product can
+be below the cosine, so exact cosines are computed only for the few pairs that can be among the k nearest. The
+result does not depend on the blocks, the threads or the processor.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paraphrastic.base.arrays import Float64, Int64
-from paraphrastic.base.threads import Workers
-from paraphrastic.neighbours.bounds import Bound, whole_bound
-from paraphrastic.neighbours.kernels import NOTHING, Entries, merge, offer_block, offer_rows
-from paraphrastic.neighbours.parts import multiplying_workers, share, slices
+from paraphrastic.base.arrays import Float32, Float64, Int64
+from paraphrastic.neighbours.bounds import Bound
+from paraphrastic.neighbours.kernels import NOTHING, merge, offer_block
+from paraphrastic.neighbours.parts import Workers, multiplying_workers, slices
 from paraphrastic.neighbours.vectors import require_finite
 
 # Limits of the block of rows that a thread normalizes: numbers, which then stay in its cache, and rows.
@@ -23,8 +22,6 @@ _PART_NUMBERS, PART_ROWS = 1 << 18, 1024
 PART_COLUMNS = 512
 # Number of columns that `nearest_neighbours` compares with all rows before it takes the next ones.
 PANEL = 16 * PART_COLUMNS
-# Up to this many columns are compared with rows directly, which is faster than multiplying blocks.
-FEW = 2
 # Rounding error of the cosine of equal vectors, with room to spare.
 ROUNDING = 1e-9
 
@@ -55,45 +52,40 @@ class Neighbours:
 
 
 class Columns:
-    """Vectors, the columns, to which blocks of rows are offered; each thread collects its own neighbours.
+    """Vectors, the columns, whose nearest rows are collected; rows come in blocks, which threads share.
 
     Args:
         entries: [n, dim].
         k: number of neighbours per column.
-        bound: rules out pairs.
         workers: the threads.
         lowest: lower cosines are not offered.
         zeros: whether zero vectors count as near others, with cosine 0.
         first: index of the first column.
+        name: what error messages call the columns.
     """
 
     def __init__(
-        self, entries: Entries, k: int, bound: Bound, workers: Workers, *,
+        self, entries: Float32, k: int, workers: Workers, *,
         lowest: float = -np.inf, zeros: bool = True, first: int = 0, name: str = "queries",
     ) -> None:  # fmt: skip
-        self._entries, self._bound, self._workers = entries, bound, workers
+        self._entries, self._workers, self._bound = entries, workers, Bound(entries.shape[1])
         self._lowest, self._zeros, self._first = lowest, zeros, first
         self._size = max(1, min(PART_ROWS, _PART_NUMBERS // max(1, entries.shape[1])))
-        self._norms = np.empty(len(entries))
-        self._vectors = bound.empty(len(entries))
+        self._norms, self._units = np.empty(len(entries)), np.empty(entries.shape, np.float32)
         self._own = [Neighbours.nothing(len(entries), k) for _ in range(workers.size)]
         self._products = np.empty((workers.size, self._size * min(PART_COLUMNS, len(entries))), np.float32)
-        self._units = np.empty((workers.size, self._size, entries.shape[1]), np.float32)
 
         def normalize(part: slice, index: int) -> None:
-            self._vectors[part] = bound.vectors(entries[part], self._norms[part], self._units[index])
+            self._units[part], self._norms[part] = self._bound.vectors(entries[part])
 
-        share(workers, slices(len(entries), self._size), normalize)
+        workers.share(slices(len(entries), self._size), normalize)
         require_finite(self._norms, name)
-        bars = np.full(len(entries), lowest - bound.slack, np.float32)
+        bars = np.full(len(entries), lowest - self._bound.slack, np.float32)
         if not zeros:
             bars[self._norms == 0] = np.inf
         self._bars = [bars.copy() for _ in range(workers.size)]
 
-    def compare(
-        self, rows: Entries, first: int, by_row: Neighbours | None, name: str,
-        tell: Callable[[float], None] | None = None,
-    ) -> None:  # fmt: skip
+    def compare(self, rows: Float32, first: int, by_row: Neighbours | None, name: str) -> None:
         """Offer the rows [m, dim] to the columns and, if wanted, the columns to the rows.
 
         Args:
@@ -101,7 +93,6 @@ class Columns:
             first: index of the first row.
             by_row: neighbours of the rows so far, updated in place; None if rows get no offers.
             name: what error messages call the rows.
-            tell: is called now and then with the share of the work that is done.
 
         Raises:
             InputError: a row is not finite.
@@ -109,32 +100,22 @@ class Columns:
         size = max(1, min(self._size, -(-len(rows) // self._workers.size)))
 
         def work(part: slice, index: int) -> None:
-            norms, by_column = np.empty(part.stop - part.start), self._own[index]
-            if by_row is None and len(self._entries) <= FEW:
-                offer_rows(
-                    rows[part], norms, first + part.start, self._bound.slack, self._lowest, self._zeros,
-                    self._vectors, self._entries, self._norms, by_column.cosines, by_column.indices,
-                )  # fmt: skip
-                require_finite(norms, name, first + part.start)
-                return
-            vectors = self._bound.vectors(rows[part], norms, self._units[index])
+            units, norms = self._bound.vectors(rows[part])
             require_finite(norms, name, first + part.start)
-            bars = self._bars[index]
+            by_column, bars = self._own[index], self._bars[index]
             nearest = by_row[part] if by_row else by_column[:0]
             for columns in slices(len(self._entries), PART_COLUMNS):
                 count = columns.stop - columns.start
                 products = self._products[index][: len(norms) * count].reshape(len(norms), count)
-                self._bound.multiply(vectors, self._vectors[columns], products)
+                np.matmul(units, self._units[columns].T, out=products)
                 offer_block(
                     products, self._bound.slack, self._lowest, self._zeros,
                     rows[part], norms, first + part.start, nearest.cosines, nearest.indices,
                     self._entries[columns], self._norms[columns], self._first + columns.start,
                     by_column.cosines[columns], by_column.indices[columns], bars[columns],
                 )  # fmt: skip
-            if index == 0 and tell:
-                tell(part.stop / len(rows))
 
-        share(self._workers, slices(len(rows), size), work)
+        self._workers.share(slices(len(rows), size), work)
 
     def neighbours(self) -> Neighbours:
         """Return the columns' neighbours among all rows so far."""
@@ -144,41 +125,28 @@ class Columns:
 
 
 def nearest_neighbours(
-    x: Entries,
-    y: Entries,
-    k: int,
-    *,
-    threads: int = 1,
-    bound: Bound | None = None,
-    progress: Callable[[float], None] | None = None,
+    x: Float32, y: Float32, k: int, *, threads: int = 1, progress: Callable[[float], None] | None = None
 ) -> tuple[Neighbours, Neighbours]:
     """Find by cosine the k nearest neighbours in `y` of each vector in `x`, and those in `x` of each in `y`.
 
-    If a set has fewer than k vectors, all of them are neighbours.
+    If a set has fewer than k vectors, all of them are neighbours. The result does not depend on the threads.
 
     Args:
-        x: n finite vectors, at least one, float32 or int16 [n, dim].
+        x: n finite vectors, at least one, [n, dim].
         y: m finite vectors, at least one, [m, dim].
         k: number of neighbours.
-        threads: number of threads; it does not change the result.
-        bound: rules out pairs; it does not change the result. If None, the number of pairs decides.
+        threads: number of threads.
         progress: is called now and then with the share of the work that is done.
     """
     by_row = Neighbours.nothing(len(x), min(k, len(y)))
     by_column = Neighbours.nothing(len(y), min(k, len(x)))
-    bound = bound or whole_bound(x.shape[1], float(len(x)) * len(y))
     with multiplying_workers(threads) as workers:
         for panel in slices(len(y), PANEL):
-
-            def tell(share: float, panel: slice = panel) -> None:
-                if progress:
-                    progress((panel.start + share * (panel.stop - panel.start)) / len(y))
-
             columns = Columns(
-                y[panel], by_column.indices.shape[1], bound, workers, first=panel.start, name="vectors"
+                y[panel], by_column.indices.shape[1], workers, first=panel.start, name="vectors"
             )
-            columns.compare(x, 0, by_row, "vectors", tell)
+            columns.compare(x, 0, by_row, "vectors")
             by_column[panel].add(columns.neighbours())
-            # Only the first thread reports, and another one may have done the last block.
-            tell(1.0)
+            if progress:
+                progress(panel.stop / len(y))
     return by_row, by_column

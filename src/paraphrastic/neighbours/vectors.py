@@ -1,61 +1,160 @@
-"""Vectors that are compared by direction: rows of numbers in memory or in a file."""
+"""Vectors that are compared by direction: in memory, in a `.npy` file, or in Parquet."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow.dataset import dataset
 
 from paraphrastic.base.arrays import Float32, Float64
-from paraphrastic.base.errors import InputError
-from paraphrastic.model.columns import as_list
-from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.matrix_description import Maker
-from paraphrastic.neighbours.kernels import Entries
-
-_LARGEST = 32767
-# Types of number that a file of vectors can hold, and the header reader of each version of its format.
-_KINDS = ("float16", "float32", "float64")
-_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import Json, read_json
+from paraphrastic.model.embed_files import ID, METADATA, VECTOR, description_path
+from paraphrastic.model.encoder import Encoder, SentenceEncoder, as_list
 
 
-def direction_entries(vectors: Float32, *, in_16_bits: bool = False) -> Entries:
-    """Divide finite vectors, [n, dim], by their largest entry, which keeps cosines and avoids overflow.
+class Matrix:
+    """Rows of numbers in memory, or mapped into it.
 
-    With `in_16_bits`, they are also multiplied by 32,767 and rounded to int16, which takes half the memory
-    and keeps cosines to four digits.
+    Attributes:
+        name: name of the file, for messages.
+        shape: number of rows, and of numbers per row.
+        description: what `embed` wrote about the vectors, if it is there.
     """
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    scaled = vectors / np.where(largest > 0, largest, 1)
-    return np.rint(scaled * np.float32(_LARGEST)).astype(np.int16) if in_16_bits else scaled
+
+    description: Json | None = None
+
+    def __init__(self, rows: npt.NDArray[Any], name: str = "vectors") -> None:
+        self._rows, self.name, self.shape = rows, name, rows.shape
+
+    def blocks(self, size: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield at most `size` rows at a time, and the number of rows before them."""
+        for start in range(0, self.shape[0], size):
+            yield start, self._rows[start : start + size]
+
+    def ids(self, rows: Sequence[int]) -> Sequence[Any]:
+        """What tells some rows apart: their numbers from 1."""
+        return [row + 1 for row in rows]
 
 
-def vectors_of(values: Any, model: SentenceEncoder | None, language: str | None, name: str) -> Any:
-    """The vectors of texts, [n, dim], if a model is given; otherwise the values themselves.
+class ParquetMatrix(Matrix):
+    """The vectors of a Parquet file, or of all such files of a folder in the order of their names.
 
     Raises:
-        InputError: the values are text, and no model is given.
+        InputError: a file cannot be read or has no lists of floating-point numbers in a column `vector`, or
+            another model made it than the first one.
     """
-    if isinstance(values, Matrix) or len(getattr(values, "shape", (0,))) != 1:
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        with self._readable():
+            names = sorted(Path(path).glob("*.parquet")) if Path(path).is_dir() else [path]
+            self._rows_of = dataset([*map(str, names)], format="parquet")
+            schemas = [fragment.physical_schema for fragment in self._rows_of.get_fragments()]
+            if not all(VECTOR in schema.names for schema in schemas):
+                raise InputError(f"{path}: has no column {VECTOR!r}")
+            first = self._rows_of.head(1, columns=[VECTOR]) if schemas else None
+            dim = len(first[VECTOR][0].as_py() or ()) if first else 0
+            about = {(schema.metadata or {}).get(METADATA.encode()) for schema in schemas}
+            self.shape = self._rows_of.count_rows(), dim
+        if len(about) != 1:
+            raise InputError(f"{path}: does not have vectors of one model")
+        self.description = json.loads(made) if (made := about.pop()) else None
+        self._has_ids = all(ID in schema.names for schema in schemas)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self.name}: cannot be read: {on_one_line(error)}") from None
+
+    def blocks(self, size: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yield at most `size` rows at a time, and the number of rows before them."""
+        start, dim = 0, self.shape[1]
+        with self._readable():
+            for batch in self._rows_of.to_batches(columns=[VECTOR], batch_size=size):
+                column = batch.column(0)
+                numbers: npt.NDArray[Any] = column.flatten().to_numpy(zero_copy_only=False)
+                lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+                if column.null_count or numbers.dtype.kind != "f" or (lengths != dim).any():
+                    raise InputError(f"{self.name}: not every row has {dim} numbers in column {VECTOR!r}")
+                yield start, numbers.reshape(len(column), dim)
+                start += len(column)
+
+    def ids(self, rows: Sequence[int]) -> Sequence[Any]:
+        """What tells some rows apart: their ids, or their numbers from 1 if a file has none."""
+        return self._rows_of.take(rows, columns=[ID])[ID].to_pylist() if self._has_ids else super().ids(rows)
+
+
+def open_vectors(path: str) -> Matrix:
+    """Open a `.npy` file, a `.parquet` file or a folder of such files.
+
+    Raises:
+        InputError: the file cannot be read, or does not hold rows of floating-point numbers.
+    """
+    if Path(path).is_dir() or path.endswith(".parquet"):
+        return ParquetMatrix(path)
+    try:
+        rows: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError) as error:
+        raise InputError(f"{path}: not a .npy file of vectors: {on_one_line(error)}") from None
+    if getattr(rows, "ndim", 0) != 2 or rows.dtype.kind != "f":
+        raise InputError(f"{path}: does not hold rows of floating-point numbers")
+    matrix = Matrix(rows, path)
+    about = description_path(path)
+    matrix.description = read_json(about) if about.is_file() else None
+    return matrix
+
+
+def check_maker(matrix: Matrix, encoder: Encoder) -> str | None:
+    """Compare the model that made a matrix with the one that embeds the queries.
+
+    Returns:
+        A note for the user if nothing says which model made the matrix; otherwise None.
+
+    Raises:
+        InputError: it was another model, or the description belongs to another matrix.
+    """
+    made = matrix.description
+    if not isinstance(made, dict) or "digest" not in made:
+        doubt = "nothing says which model made it, so the result makes sense only if it was"
+        return f"{matrix.name}: {doubt} {encoder.label}"
+    if made["digest"] != encoder.digest:
+        raise InputError(
+            f"{matrix.name}: made by {made.get('label')}, but {encoder.label} embeds the sentences to search "
+            "for, or one of them has changed; name the other with --model, or make the vectors again"
+        )
+    if (made.get("rows", matrix.shape[0]), made.get("dimension")) != matrix.shape:
+        raise InputError(f"{description_path(matrix.name)}: describes other vectors; make them again")
+    return None
+
+
+def vectors_of(
+    values: Any, model: SentenceEncoder | None, language: str | None, name: str, *, one: bool = False
+) -> Any:
+    """The vectors of texts, of which there may be `one`, if a model is given; otherwise the values, [n, dim].
+
+    Raises:
+        InputError: the values are text, and no model is given; or they are one text where several are needed.
+    """
+    if len(getattr(values, "shape", (0,))) != 1:
         return values
     if isinstance(model, str):
         raise InputError(f"model: {model!r} is a name; open the model with load_model({model!r})")
+    if isinstance(values, str) and not one:
+        raise InputError(f"{name}: {values!r} is one text; sentences come in a list, and a file as a Path")
     texts = [values] if isinstance(values, str) else as_list(values)
     if not isinstance(texts[0], str) if texts else model is None:
         return values
     if model is None:
         raise InputError(f"{name}: are text; name the model that embeds them: model=load_model()")
     return model.embed_raw_text(texts, language=language)
-
-
-def require_several(values: Any) -> None:
-    """Refuse one text where several rows are needed, since it may be meant as the path of a file."""
-    if isinstance(values, str):
-        cause = f"{values!r} is one text; sentences come in a list, and the place of a file as a Path"
-        raise InputError(f"vectors: {cause}")
 
 
 def single(values: npt.NDArray[Any]) -> Float32:
@@ -93,79 +192,3 @@ def require_finite(norms: Float64, name: str, first: int = 0) -> None:
     finite = np.isfinite(norms)
     if not finite.all():
         raise InputError(f"{name}: row {first + int(finite.argmin()) + 1} has numbers that are not finite")
-
-
-class Matrix(ABC):
-    """Rows that are read from a file on demand, as `matrix[start:stop]`.
-
-    Attributes:
-        name: name of the file.
-        shape: number of rows, and of numbers per row.
-        is_exact: whether the file holds the vectors unchanged.
-        maker: the model that made the vectors, if the file says it of itself.
-        has_all_rows: whether rows of a text that could not be read have a vector, too.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    is_exact: bool = True
-    maker: Maker | None = None
-    has_all_rows: bool = True
-
-    @abstractmethod
-    def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
-        """Return the numbers of these rows."""
-
-    def some(self, rows: Sequence[int]) -> npt.NDArray[Any] | None:
-        """Return the numbers of a few rows, or None if the file cannot tell them one by one."""
-        return np.concatenate([np.empty((0, self.shape[1])), *(self[row : row + 1] for row in rows)])
-
-    def identities(self, rows: Sequence[int]) -> list[Any] | None:
-        """The identities of some rows; None if the file has none."""
-        return None
-
-
-class VectorFile(Matrix):
-    """The rows of a `.npy` file as `paraphrastic embed` writes it; none of them stay in memory.
-
-    Raises:
-        InputError: the file cannot be read, or does not hold rows of floating-point numbers.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.name = path
-        try:
-            size = Path(path).stat().st_size
-            with Path(path).open("rb") as file:
-                version = np.lib.format.read_magic(file)
-                if version not in _HEADERS:
-                    raise ValueError(f"its version of the format is {version[0]}.{version[1]}")
-                self.shape, in_columns, self._kind = _HEADERS[version](file)
-                self._start = file.tell()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except (ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
-            cause = " ".join(str(error).split()) or "it ends too early"
-            raise InputError(f"{path}: not a .npy file of vectors: {cause}") from None
-        if len(self.shape) != 2 or self._kind.name not in _KINDS:
-            raise InputError(f"{path}: not rows of floating-point numbers, but {self._kind} {self.shape}")
-        if any(isinstance(length, bool) or length < 0 for length in self.shape):
-            raise InputError(f"{path}: damaged: its shape is {self.shape}")
-        if in_columns and min(self.shape) > 1:
-            raise InputError(f"{path}: is stored by columns; save numpy.ascontiguousarray(vectors)")
-        rows, dim = self.shape
-        expected = self._start + rows * dim * self._kind.itemsize
-        if size < expected:
-            raise InputError(f"{path}: damaged: it has {size} bytes, but its {rows} rows need {expected}")
-
-    def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
-        dim = self.shape[1]
-        count = (rows.stop - rows.start) * dim
-        offset = self._start + rows.start * dim * self._kind.itemsize
-        try:
-            values = np.fromfile(self.name, self._kind, count, offset=offset)
-        except OSError as error:
-            raise InputError(f"{self.name}: cannot be read: {error.strerror}") from None
-        if len(values) < count:
-            raise InputError(f"{self.name}: has become shorter while it was read")
-        return values.reshape(rows.stop - rows.start, dim)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.correlation import MIN_PAIRS, pearson, spearman
 from paraphrastic.quality.labelled_pairs import LabelledPairs
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval, Z, wilson
@@ -14,7 +14,7 @@ from paraphrastic.quality.thresholds import Thresholds, auc, written
 
 
 def evaluate_pairs(
-    system: System,
+    encoder: Encoder,
     pairs: LabelledPairs,
     *,
     model: str,
@@ -22,10 +22,10 @@ def evaluate_pairs(
     precision: float | None = None,
     threads: int = 1,
 ) -> Json:
-    """Measure a system, which `--model` calls `model`, on pairs; shares are from 0 to 1.
+    """Measure an encoder, which `--model` calls `model`, on pairs; shares are from 0 to 1.
 
     Returns:
-        `model`, `label` and `digest` of the system; `dim`; and, without labels, `forward` and `backward`: the
+        `model`, `label`, `digest` and `dim` of the encoder; without labels, `forward` and `backward`: the
         share of sentences whose `nearest` sentence on the other side is a partner, its 95 % `interval`
         (Wilson), and the share with a partner among the ten nearest, `among_10`. With labels 0 and 1, `auc`
         and its `interval` (Hanley and McNeil 1982). With other labels, `spearman`, its `interval` (by
@@ -38,16 +38,20 @@ def evaluate_pairs(
         InputError: a vector is not finite, there are too few pairs for a correlation, or no threshold
             reaches the precision.
     """
-    vectors = PairVectors(system, (pairs.sources, pairs.targets), languages, name=pairs.name)
-    measured: Json = {"model": model, "label": system.label, "digest": system.digest, "dim": system.dim}
+    vectors = PairVectors(encoder, (pairs.sources, pairs.targets), languages, name=pairs.name)
+    measured: Json = {"model": model, "label": encoder.label, "digest": encoder.digest, "dim": encoder.dim}
     if pairs.labels is None:
         found = vectors.retrieve(threads=threads)
         sides = zip(("forward", "backward"), found, strict=True)
         measured |= {name: _shares(retrieval) for name, retrieval in sides}
         scores, right = found[0].cosines[:, 0], found[0].hits
-        return measured | _chosen(Thresholds(scores, right, len(right)), precision, system)
+        return measured | _chosen(Thresholds(scores, right, len(right)), precision, encoder)
     scores = vectors.cosines()
     if pairs.are_graded:
+        if precision is not None:
+            raise InputError(
+                f"{pairs.name}: labels other than 0 and 1 are degrees, so no threshold has a precision"
+            )
         rho = spearman(scores, pairs.labels, name=pairs.name)
         room = Z * math.sqrt((1 + rho**2 / 2) / max(1, len(scores) - MIN_PAIRS))
         # Fisher's transformation of 1 is infinite.
@@ -58,7 +62,7 @@ def evaluate_pairs(
     right = pairs.labels == 1
     area = auc(scores, right)
     measured |= {"auc": area, "interval": _interval_of_area(area, int(right.sum()), len(right))}
-    return measured | _chosen(Thresholds(scores, right, int(right.sum())), precision, system)
+    return measured | _chosen(Thresholds(scores, right, int(right.sum())), precision, encoder)
 
 
 def _shares(retrieval: Retrieval) -> Json:
@@ -70,9 +74,9 @@ def _shares(retrieval: Retrieval) -> Json:
     }
 
 
-def _chosen(thresholds: Thresholds, precision: float | None, system: System) -> Json:
+def _chosen(thresholds: Thresholds, precision: float | None, encoder: Encoder) -> Json:
     if (best := thresholds.best(precision)) is None:
-        raise InputError(f"{system.label}: no threshold has a precision of {precision:g}")
+        raise InputError(f"{encoder.label}: no threshold has a precision of {precision:g}")
     (row,) = written([best])
     return {"thresholds": written(thresholds.table()), "best": row, "threshold": row["threshold"]}
 
@@ -89,7 +93,7 @@ def _interval_of_area(area: float, positives: int, n: int) -> list[float]:
 
 def about(pairs: LabelledPairs) -> Json:
     """What a file of `evaluate` says about its pairs: how many were used, of how many, and their digest."""
-    counts = {"n": len(pairs.sources), "of": pairs.all_pairs, "unreadable": pairs.unreadable}
+    counts = {"n": len(pairs.sources), "of": pairs.all_pairs}
     return {"pairs": pairs.name, "digest": pairs.digest, **counts}
 
 

@@ -1,28 +1,20 @@
 """Pairs of sentences of one's own, with or without labels."""
 
 import hashlib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from paraphrastic.base.arrays import Float64, Int64
-from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.lines import Undecodable, read_lines
-from paraphrastic.base.numbers import is_count, is_number, read_number
-from paraphrastic.base.rows import Source, Told
-from paraphrastic.base.text_files import text_input
-from paraphrastic.model.encoder import BLOCK_SENTENCES
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.numbers import read_number
+from paraphrastic.base.rows import BadRow, Source
+from paraphrastic.base.text_files import line_batches
 
-# The line of a pair, from 1, and its texts.
-_Row = tuple[int, tuple[str, ...]]
-# The file and the line of a label, and its text.
-_Mark = tuple[str, int, str | Undecodable]
 _TRUTHS = {"true": 1.0, "false": 0.0}
-# What programs write where a label is missing, which is no name of a column.
-_MISSING = {"nan", "na", "n/a", "null", "none", "nat"}
-_NAME = re.compile(r"\w+([ -]\w+)?")
+# The file of a label, its line, and its text.
+_Mark = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +27,6 @@ class LabelledPairs:
         targets: second sentences, n.
         labels: their labels, [n]; None without labels.
         all_pairs: number of pairs in the file, of which these may be a sample.
-        unreadable: number of other rows, which could not be read.
     """
 
     name: str
@@ -43,7 +34,6 @@ class LabelledPairs:
     targets: Sequence[str]
     labels: Float64 | None
     all_pairs: int
-    unreadable: int = 0
 
     @property
     def are_graded(self) -> bool:
@@ -66,11 +56,10 @@ def read_pairs(
     Args:
         source: lines `sentence TAB sentence` or, with `labels=True`, `sentence TAB sentence TAB label`; or a
             table, whose columns are the sentences and, if there is a third one, their labels; or two files.
-            Its `on_fault` is also told about a pair with an empty sentence or a label that is not a number,
-            which is left out.
+            A pair with an empty sentence or a label that is not a number cannot be read.
         labels: whether there is a third column with labels, or a file with a label on each line. Labels are
             numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity; `true`
-            and `false` are 1 and 0. A header of words above them is left out.
+            and `false` are 1 and 0. A header above them, whose label is a word, is left out.
         most: a larger file is sampled to so many pairs; None reads all.
         seed: seed of the sample.
 
@@ -79,140 +68,67 @@ def read_pairs(
             are all the same; see also `rows.Source`.
     """
     given = Source(source) if isinstance(source, str) else source
-    faults: list[str] = []
-
-    def tell(place: str, cause: str) -> None:
-        faults.append(place)
-        if given.on_fault:
-            given.on_fault(place, cause)
-
     labelled = labels is True or len(given.columns) == 3
-    if given.others and labelled:
-        raise InputError(f"{given.others[0]}: has the second sentences, so labels have a file of their own")
-    read = replace(
-        given,
-        texts=3 if labelled else 2,
-        labelled=labelled,
-        hint="" if labels else "; if the third one has labels, give --labels",
-        on_fault=given.on_fault and tell,
-    )
-    rows = [*_rows(read)]
+    if given.second and labelled:
+        raise InputError(f"{given.second}: has the second sentences, so labels have a file of their own")
+    read = replace(given, texts=3 if labelled else 2)
+    rows = [
+        (first, texts)
+        for batch in read.batches()
+        for first, texts in zip(batch.first, zip(*batch.columns, strict=True), strict=True)
+    ]
     marks: list[_Mark | None] = [None] * len(rows)
     if labelled:
-        marks = [row and (read.path, row[0], row[1][2]) for row in rows]
-        start = _has_header(marks) and _may_be_header(rows[0], read)
-        rows, marks = rows[start:], marks[start:]
+        marks = [(read.path, first, texts[2]) for first, texts in rows]
+        # A table says itself which row is its header.
+        if read.kind is None and marks and _is_header(marks[0]):
+            rows, marks = rows[1:], marks[1:]
     elif labels:
-        rows, marks = _beside(rows, [*_marks(str(labels))], read, str(labels))
-    told = Told(read.path, read.on_fault)
-    pairs, values = _readable(rows, marks, told)
-    told.count = len(faults)
-    told.check_end(len(rows))
+        path = str(labels)
+        marks = [
+            (path, number, line) for some in line_batches(path) for number, line in zip(*some, strict=True)
+        ]
+        marks = marks[1:] if marks and _is_header(marks[0]) else marks
+        if len(marks) != len(rows):
+            raise InputError(f"{path} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
+    pairs, values = list[tuple[str, ...]](), list[float]()
+    for (line, texts), mark in zip(rows, marks, strict=True):
+        path, place, label = mark or (read.path, line, "")
+        try:
+            if not (texts[0].strip() and texts[1].strip()):
+                path, place = read.path, line
+                raise ValueError("a sentence is empty")
+            value = _number(label) if mark else None
+        except ValueError as error:
+            bad = BadRow(path, place, place, str(error))
+            if read.on_bad is None:
+                raise InputError(str(bad)) from None
+            read.on_bad(bad)
+            continue
+        pairs.append(texts)
+        values += [] if value is None else [value]
     if not pairs:
         raise InputError(f"{read.path}: has no pairs")
     if values and min(values) == max(values):
-        cause = f"all {len(values)} labels are {values[0]:g}; two different ones are needed"
-        raise InputError(f"{read.path}: {cause}")
+        raise InputError(
+            f"{read.path}: all {len(values)} labels are {values[0]:g}; two different ones are needed"
+        )
     chosen: Int64 = np.arange(len(pairs))
     if most is not None and len(pairs) > most:
         chosen = np.sort(np.random.default_rng(seed).choice(len(pairs), most, replace=False))
     sources, targets = ([pairs[place][side] for place in chosen.tolist()] for side in (0, 1))
-    kept = np.array(values)[chosen] if values else None
-    return LabelledPairs(read.path, sources, targets, kept, len(pairs), len(faults))
+    return LabelledPairs(
+        read.path, sources, targets, np.array(values)[chosen] if values else None, len(pairs)
+    )
 
 
-def _readable(
-    rows: Sequence[_Row | None], marks: Sequence[_Mark | None], told: Told
-) -> tuple[list[tuple[str, ...]], list[float]]:
-    """The texts and labels of the pairs that have both sentences and, if there are labels, a good one."""
-    pairs, values = list[tuple[str, ...]](), list[float]()
-    for row, mark in zip(rows, marks, strict=True):
-        if row is None:
-            continue
-        line, texts = row
-        if not (texts[0].strip() and texts[1].strip()):
-            told.add(told.path, line, "a sentence is empty")
-            continue
-        if mark:
-            path, line, text = mark
-            try:
-                values.append(_number(text))
-            except ValueError as error:
-                told.add(path, line, str(error))
-                continue
-        pairs.append(texts)
-    return pairs, values
+def _is_header(mark: _Mark | None) -> bool:
+    """Whether the first of some labels is the name of their column: a word."""
+    label = mark[2].strip() if mark else ""
+    return label[:1].isalpha() and label.lower() not in (*_TRUTHS, "nan", "none", "null")
 
 
-def _rows(source: Source) -> Iterator[_Row | None]:
-    """The rows of a source; None in the place of one that cannot be read."""
-    for batch in source.batches(BLOCK_SENTENCES):
-        for lines, texts in zip(batch.lines, zip(*batch.columns, strict=True), strict=True):
-            yield lines and (lines[0], texts)
-
-
-def _marks(path: str) -> Iterator[_Mark]:
-    """The labels of a file, one on each line."""
-    with text_input(path) as stream:
-        for number, line in enumerate(read_lines(stream, path), start=1):
-            yield path, number, line
-
-
-def _beside(
-    rows: list[_Row | None], marks: list[_Mark], source: Source, path: str
-) -> tuple[list[_Row | None], list[_Mark | None]]:
-    """Rows and the labels of a file, side by side: without a header and blank lines at the end.
-
-    Raises:
-        InputError: there are not as many labels as rows.
-    """
-    start = _has_header(marks)
-    labels = marks[start:]
-    while len(labels) > len(rows) and not _text(labels[-1][2]).strip():
-        labels.pop()
-    while len(rows) > len(labels) and (rows[-1] is None or not "".join(rows[-1][1]).strip()):
-        rows.pop()
-    if len(labels) != len(rows):
-        cause = f"{path} has {len(labels)} labels, but {source.path} has {len(rows)} pairs"
-        if start and len(labels) + 1 == len(rows):
-            # It is not known whether the first row is a header or a label is missing.
-            cause += f"; {shown(marks[0][2])} is taken for a header, so if both have one, remove both, "
-            cause += "or give --columns"
-        raise InputError(cause)
-    return rows, [*labels]
-
-
-def _text(line: str | Undecodable) -> str:
-    return line.text if isinstance(line, Undecodable) else line
-
-
-def _may_be_header(row: _Row | None, source: Source) -> bool:
-    """Whether a row may be a header: the names of columns, of one or two words, that no one else has read."""
-    if row is None or (source.is_table and not (source.columns and all(map(is_count, source.columns)))):
-        return False
-    return all(_NAME.fullmatch(text.strip()) for text in row[1])
-
-
-def _has_header(marks: Sequence[_Mark | None]) -> bool:
-    """Whether the first of some labels is the name of their column: a word above labels."""
-    if not marks or marks[0] is None or isinstance(first := marks[0][2], Undecodable):
-        return False
-    others = (mark[2] for mark in marks[1:] if mark)
-    is_name = first[:1].isalpha() and not _is_label(first) and first.strip().lower() not in _MISSING
-    return is_name and any(isinstance(text, str) and _is_label(text) for text in others)
-
-
-def _is_label(text: str) -> bool:
-    return is_number(text) or text.strip().lower() in _TRUTHS
-
-
-def _number(text: str | Undecodable) -> float:
+def _number(text: str) -> float:
     """A label as a number; a `ValueError` says why it is none."""
-    if isinstance(text, Undecodable):
-        raise ValueError(text.cause)
-    if (truth := _TRUTHS.get(text.strip().lower())) is not None:
-        return truth
-    try:
-        return read_number(text)
-    except ValueError:
-        raise ValueError(f"the label {shown(text)} is not a number") from None
+    truth = _TRUTHS.get(text.strip().lower())
+    return read_number(text) if truth is None else truth

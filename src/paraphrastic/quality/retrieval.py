@@ -1,15 +1,13 @@
 """Retrieval of partners: how often the sentence that is nearest to another one is its partner."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from paraphrastic.base.arrays import Bool, Float64, Int64
-from paraphrastic.model.system import System
-from paraphrastic.neighbours.bitext import embed_entries, unify
-from paraphrastic.neighbours.kernels import Entries
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
+from paraphrastic.model.encoder import Encoder, cosines, finite_vectors
 from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
 
 # Partners are looked for among so many nearest sentences.
@@ -49,9 +47,9 @@ class PairVectors:
     """The vectors of the different sentences on both sides of pairs, and of more sentences to choose from.
 
     Args:
-        system: the system.
+        encoder: embeds the sentences.
         pairs: sources and targets of the pairs, each with n sentences, at least one.
-        languages: languages of the sides, for a system that asks for them.
+        languages: languages of the sides, for an encoder that asks for them.
         name: what error messages call the pairs.
         others: more sentences of each side, among which partners can be hidden.
 
@@ -61,7 +59,7 @@ class PairVectors:
 
     def __init__(
         self,
-        system: System,
+        encoder: Encoder,
         pairs: tuple[Sequence[str], Sequence[str]],
         languages: Sequence[str | None] = (None, None),
         *,
@@ -71,30 +69,28 @@ class PairVectors:
         self.texts: list[list[str]] = []
         self._own: list[int] = []
         self._rows: list[Int64] = []
-        self._entries: list[Entries] = []
+        self._vectors: list[Float32] = []
         for side, more, language in zip(pairs, others, languages, strict=True):
             texts, indices = unify([*side, *more])
             self.texts.append(texts)
             self._rows.append(indices[: len(side)])
             self._own.append(int(indices[: len(side)].max()) + 1)
-            self._entries.append(embed_entries(system, texts, language, name=name))
+            self._vectors.append(finite_vectors(encoder, texts, language, name=name))
         self._pairs = set(zip(*(rows.tolist() for rows in self._rows), strict=True))
 
     def cosines(self) -> Float64:
         """The cosine of each pair, [n]; 0 if a sentence has no vector."""
-        sides = zip(self._entries, self._rows, strict=True)
-        x, y = (entries[rows].astype(np.float64) for entries, rows in sides)
-        lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
-        return np.divide(np.vecdot(x, y), lengths, out=np.zeros(len(x)), where=lengths > 0)
+        sides = zip(self._vectors, self._rows, strict=True)
+        return cosines(*(vectors[rows] for vectors, rows in sides))
 
     def retrieve(self, *, among_others: bool = False, threads: int = 1) -> tuple[Retrieval, Retrieval]:
         """What sources find among the targets, and targets among the sources, or `among_others` as well."""
-        own = [entries[:size] for entries, size in zip(self._entries, self._own, strict=True)]
+        own = [vectors[:size] for vectors, size in zip(self._vectors, self._own, strict=True)]
         if not among_others:
             found = nearest_neighbours(own[0], own[1], NEAREST, threads=threads)
         else:
-            forward, _ = nearest_neighbours(own[0], self._entries[1], NEAREST, threads=threads)
-            _, backward = nearest_neighbours(self._entries[0], own[1], NEAREST, threads=threads)
+            forward, _ = nearest_neighbours(own[0], self._vectors[1], NEAREST, threads=threads)
+            _, backward = nearest_neighbours(self._vectors[0], own[1], NEAREST, threads=threads)
             found = forward, backward
         return self._judged(found[0], side=0), self._judged(found[1], side=1)
 
@@ -111,3 +107,10 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     """The 95 % interval of a share, by Wilson's score (Wilson 1927)."""
     center, room = hits + Z**2 / 2, Z * math.sqrt(hits * (n - hits) / n + Z**2 / 4)
     return (center - room) / (n + Z**2), (center + room) / (n + Z**2)
+
+
+def unify(sentences: Iterable[str]) -> tuple[list[str], Int64]:
+    """Return the different sentences, in order of first occurrence, and each sentence's index there, [n]."""
+    places: dict[str, int] = {}
+    indices = [places.setdefault(sentence, len(places)) for sentence in sentences]
+    return list(places), np.array(indices, np.int64)

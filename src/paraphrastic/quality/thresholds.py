@@ -9,7 +9,7 @@ import numpy as np
 from paraphrastic.base.arrays import Bool, Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.correlation import ranked
 
 # Cosines of the table, without those that no score or every score reaches.
@@ -95,31 +95,33 @@ def auc(scores: Float64, right: Bool) -> float:
 
 def written(thresholds: Sequence[Threshold]) -> list[Json]:
     """Thresholds as they are in a file of `evaluate`."""
-    return [{name: round(value, 6) for name, value in asdict(each).items()} for each in thresholds]
+    return [asdict(each) for each in thresholds]
 
 
-def read_threshold(path: Path, system: System, *, of_all_pairs: bool = False) -> float:
-    """The threshold that `evaluate` chose for a system and wrote into a file.
+def read_threshold(path: Path, encoder: Encoder, *, of_all_pairs: bool = False) -> float:
+    """The threshold that `evaluate` chose for an encoder and wrote into a file.
 
     With `of_all_pairs`, it has to be one for any two sentences, and not for the nearest one alone.
 
     Raises:
-        InputError: the file is not one of `evaluate`, or has no such threshold for this system.
+        InputError: the file is not one of `evaluate`, or has no such threshold for this encoder.
     """
     content = read_json(path)
-    entries = content.get("models") if isinstance(content, dict) else None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError(f"{path}: is neither a number nor a file that `paraphrastic evaluate` wrote")
-    for entry in entries:
-        if entry.get("digest") == system.digest:
-            value = entry.get("threshold")
-            if not isinstance(value, int | float) or isinstance(value, bool) or not -1 <= value <= 1:
-                raise InputError(f"{path}: has no threshold for {system.label}")
-            if of_all_pairs and "auc" not in entry:
-                raise InputError(
-                    f"{path}: its threshold is for the nearest sentence, but here all pairs of sentences are "
-                    "compared: find one with `evaluate --labels`"
-                )
-            return float(value)
-    names = ", ".join(str(entry.get("label")) for entry in entries) or "no model"
-    raise InputError(f"{path}: has thresholds for {names}, but not for {system.label} as it is now")
+    try:
+        entries = {entry["digest"]: entry for entry in content["models"]}
+    except (KeyError, TypeError):
+        raise InputError(
+            f"{path}: is neither a number nor a file that `paraphrastic evaluate` wrote"
+        ) from None
+    entry = entries.get(encoder.digest, {})
+    if not isinstance(value := entry.get("threshold"), int | float):
+        names = ", ".join(str(other.get("label")) for other in entries.values() if "threshold" in other)
+        raise InputError(
+            f"{path}: has no threshold for {encoder.label} as it is now, but for {names or 'no model'}"
+        )
+    if of_all_pairs and "auc" not in entry:
+        raise InputError(
+            f"{path}: its threshold is for the nearest sentence, but here all pairs are compared; find one "
+            "with `evaluate --labels`"
+        )
+    return float(value)

@@ -11,9 +11,10 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.errors import InputError, is_out_of_memory, on_one_line
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.threads import available_cores, in_order
+from paraphrastic_pipeline.base.errors import is_out_of_memory
 
 _DIGEST = "content_sha256"
 # Numbers that are read at a time, in bytes.

@@ -8,11 +8,9 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.streams import is_stream
 from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
-
-_Settings = list[tuple[str, str]]
+from paraphrastic_pipeline.cli.arguments import CONFIG_VALUES, CONFIGFILE, Settings, named, settings_of
 
 
 def _codes(text: str) -> list[str]:
@@ -62,7 +60,7 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
     if short != languages:
         cli.note(f"the languages {'-'.join(languages)} are {'-'.join(short)} here")
     text = starter_configuration(short, corpora, "mine.yaml" if output == "-" else output)
-    if output != "-" and Path(output).exists() and not is_stream(output):
+    if output != "-" and Path(output).exists():
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":
         print(text, end="")
@@ -84,17 +82,17 @@ example:
 Run the command in the folder of the pipeline. It prints a configuration of the same models or, with --model,
 the definition of one model with the values of its recipe.
 """,
-    cli.CONFIGFILE,
-    cli.CONFIG_VALUES,
+    CONFIGFILE,
+    CONFIG_VALUES,
     cli.argument(
         "--model", metavar="NAME", help="print only the definition of this model, which may be one of a study"
     ),
     cli.flag("--json", "print JSON instead of YAML", dest="as_json"),
 )
-def config(configfile: list[Path], config: _Settings, model: str | None, as_json: bool) -> None:
+def config(configfile: list[Path], config: Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
     with cli.needing("pipeline"):
-        from paraphrastic.base.yaml_text import write_yaml
+        from paraphrastic_pipeline.base.yaml_text import write_yaml
         from paraphrastic_pipeline.settings.check import (
             DEFAULT_CONFIG,
             check_config,
@@ -106,7 +104,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
 
     if not DEFAULT_CONFIG.is_file():
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
-    given = read_config(configfile or [DEFAULT_CONFIG], cli.settings_of(config))
+    given = read_config(configfile or [DEFAULT_CONFIG], settings_of(config))
     checked, _ = check_config(given)
     if model is None:
         shown = complete_config(given)
@@ -141,8 +139,8 @@ example:
 Run the command where you would run `snakemake`, which lists the jobs for it. For corpora that are not yet
 downloaded, you can give the number of pairs: --pairs opensubtitles=20000000.
 """,
-    cli.CONFIGFILE,
-    cli.CONFIG_VALUES,
+    CONFIGFILE,
+    CONFIG_VALUES,
     cli.several("--targets", "TARGET", "targets, as for snakemake (default: all)"),
     cli.counted(
         "--cores",
@@ -154,20 +152,20 @@ downloaded, you can give the number of pairs: --pairs opensubtitles=20000000.
         "--pairs",
         "CORPUS=N",
         "number of pairs of a corpus in each language pair, such as opensubtitles=1000000",
-        lambda text: cli.named(text, "opensubtitles=1000000", cli.count),
+        lambda text: named(text, "opensubtitles=1000000", cli.count),
     ),
     cli.several(
         "--kept",
         "CORPUS=SHARE",
         "share of the pairs of a corpus that the selection keeps, such as paranmt=0.5",
-        lambda text: cli.named(text, "paranmt=0.5", _share),
+        lambda text: named(text, "paranmt=0.5", _share),
     ),
     cli.choice("--by", ("step", "rule", "model"), "what a row of the table stands for (default: step)"),
     cli.file("--output", "also write the table to this .csv or .json file"),
 )
 def plan(
     configfile: list[Path],
-    config: _Settings,
+    config: Settings,
     cores: int,
     pairs: list[tuple[str, int]],
     kept: list[tuple[str, float]],
@@ -179,7 +177,7 @@ def plan(
     with cli.needing("pipeline"):
         from paraphrastic_pipeline.workflow.plan import lines_of, make_plan, planned_run, write_plan
 
-        settings = cli.settings_of(config)
+        settings = settings_of(config)
         run = planned_run(configfiles=configfile, config=settings, cores=cores, **planned)
     made = make_plan(run, cores=cores, by=by, pairs=dict(pairs), kept=dict(kept))
     if output:

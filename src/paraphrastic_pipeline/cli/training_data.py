@@ -5,6 +5,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import arguments as cli
+from paraphrastic_pipeline.cli.arguments import CONFIGFILE
 
 
 @cli.command(
@@ -33,7 +34,7 @@ Afterwards, a configuration can use the names:
 )
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
     """Print the corpora that OPUS has in a language pair, or an estimate of their cost."""
-    from paraphrastic.base.errors import did_you_mean
+    from paraphrastic_pipeline.base.errors import did_you_mean
 
     with cli.needing("pipeline"):
         from paraphrastic_pipeline.registry.opus import fetch_list
@@ -69,7 +70,7 @@ Lines are corpus, commercial use (allowed, forbidden or unknown) and licence, se
 `licences: commercial` in a configuration, only corpora that allow it are used. This is no legal advice: read
 the licences. Run the command in the folder of the pipeline.
 """,
-    cli.CONFIGFILE,
+    CONFIGFILE,
 )
 def licences(configfile: list[Path]) -> None:
     """Print the licences of the corpora of a configuration."""
@@ -104,7 +105,7 @@ exit status is 1 if an address is dead or changed. Run the command in the folder
 )
 def links(datasets: list[str], registry: str, mirror: str | None) -> None:
     """Print the addresses that have no file, or another one than the registry says."""
-    from paraphrastic.base.errors import did_you_mean
+    from paraphrastic_pipeline.base.errors import did_you_mean
     from paraphrastic_pipeline.registry.datasets import read_registry
 
     with cli.needing("pipeline"):

@@ -1,4 +1,4 @@
-"""Measure how similar the two sides of a bitext's pairs are, according to a system."""
+"""Measure how similar the two sides of a bitext's pairs are, according to an encoder."""
 
 import logging
 from pathlib import Path
@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.arrays import Float32
-from paraphrastic.model.encoder import cosines
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder, Vectors, cosines
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 
 _log = logging.getLogger(__name__)
@@ -22,7 +20,7 @@ def measure_similarity(
     pairs: str | Path,
     output: str | Path,
     *,
-    system: System,
+    encoder: Encoder,
     languages: tuple[str | None, str | None] = (None, None),
     shard: tuple[int, int] = (1, 1),
     block_rows: int = EMBEDDED_PAIRS,
@@ -33,10 +31,10 @@ def measure_similarity(
     is embedded once.
 
     Args:
-        pairs: Parquet file made by `extract_corpus`; the system gets its text unchanged.
+        pairs: Parquet file made by `extract_corpus`; the encoder gets its text unchanged.
         output: the Parquet file.
-        system: a system that knows both languages.
-        languages: language codes of the sides, for a system that needs them.
+        encoder: an encoder that knows both languages.
+        languages: language codes of the sides, for an encoder that needs them.
         shard: `(i, n)` for the i-th (from 1) of n shards of the corpus's row groups. A shard may be empty.
         block_rows: pairs embedded together.
 
@@ -46,14 +44,14 @@ def measure_similarity(
     with write_blocks(output, SIMILARITY_SCHEMA) as writer:
         for block in read_blocks(pairs, columns=["source", "target", "line"], rows=block_rows, shard=shard):
             sides = zip((block["source"], block["target"]), languages, strict=True)
-            similarity = cosines(*(_embed(system, texts, language) for texts, language in sides))
+            similarity = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
             columns = [block["source"], block["target"], block["line"], pa.array(similarity, pa.float32())]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=SIMILARITY_SCHEMA))
-        _log.info("%s: %s pairs measured by %s", output, f"{writer.rows:,}", system.label)
+        _log.info("%s: %s pairs measured by %s", output, f"{writer.rows:,}", encoder.label)
 
 
-def _embed(system: System, texts: pa.Array, language: str | None) -> Float32:
-    """Vectors of the texts, float32 [n, dim]."""
+def _embed(encoder: Encoder, texts: pa.Array, language: str | None) -> Vectors:
+    """Vectors of the texts, [n, dim]."""
     distinct = texts.dictionary_encode()
-    vectors = system.embed(distinct.dictionary.to_pylist(), language)
+    vectors = encoder.encode(distinct.dictionary.to_pylist(), language=language)
     return vectors[np.asarray(distinct.indices)]

@@ -15,8 +15,9 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraphrastic.base.errors import InputError, is_out_of_memory, on_one_line
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import atomic_output
+from paraphrastic_pipeline.base.errors import is_out_of_memory
 
 # Sentence pairs, with their line in the original file.
 PAIR_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.files import write_json
-from paraphrastic.base.tables import write_tsv
+from paraphrastic_pipeline.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.normal_form import ngrams_of, words_of
 from paraphrastic_pipeline.corpus.sampling import Samples

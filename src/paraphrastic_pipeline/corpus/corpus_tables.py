@@ -5,11 +5,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.base.lines import read_batches
-from paraphrastic.base.tables import write_csv
+from paraphrastic_pipeline.base.compressed import open_stream
+from paraphrastic_pipeline.base.lines import read_batches
+from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
 from paraphrastic_pipeline.corpus.losses import UNREADABLE

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import Json, write_json
-from paraphrastic.base.tables import write_tsv
+from paraphrastic_pipeline.base.tables import write_tsv
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from paraphrastic.base.compressed import COMPRESSED_SUFFIXES, open_stream
 from paraphrastic.base.errors import InputError, cut
-from paraphrastic.base.lines import UnreadableRows, aligned_lines
 from paraphrastic.base.numbers import is_count
-from paraphrastic.base.quoted_tables import table_rows
-from paraphrastic.base.row_values import RowError, json_records, parse_rows, readable_text, with_nested
+from paraphrastic_pipeline.base.compressed import COMPRESSED_SUFFIXES, open_stream
+from paraphrastic_pipeline.base.lines import UnreadableRows, aligned_lines
+from paraphrastic_pipeline.base.quoted_tables import table_rows
+from paraphrastic_pipeline.base.row_values import (
+    RowError,
+    json_records,
+    parse_rows,
+    readable_text,
+    with_nested,
+)
 from paraphrastic_pipeline.registry.archive import member_names, open_members
 from paraphrastic_pipeline.registry.group_layouts import GroupLayout, matching
 

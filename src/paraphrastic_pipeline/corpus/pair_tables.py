@@ -22,10 +22,16 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.lines import UnreadableRows, read_lines, readable_lines
 from paraphrastic.base.numbers import is_count, read_number
-from paraphrastic.base.quoted_tables import check_columns, csv_rows
-from paraphrastic.base.row_values import RowError, column_values, json_records, parse_rows, readable_text
+from paraphrastic_pipeline.base.lines import UnreadableRows, read_lines, readable_lines
+from paraphrastic_pipeline.base.quoted_tables import check_columns, csv_rows
+from paraphrastic_pipeline.base.row_values import (
+    RowError,
+    column_values,
+    json_records,
+    parse_rows,
+    readable_text,
+)
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 
 # Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
-from paraphrastic.base.row_values import parse_rows, split_cells
+from paraphrastic_pipeline.base.compressed import open_stream
+from paraphrastic_pipeline.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
+from paraphrastic_pipeline.base.row_values import parse_rows, split_cells
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
 from paraphrastic_pipeline.corpus.group_files import GroupRow, group_rows
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, warn

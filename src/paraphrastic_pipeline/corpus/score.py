@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraphrastic.base.text import as_read, composed, prepare_text, segment, unusual_points, visible
+from paraphrastic.base.text import prepare_text, segment, unusual_points, visible
+from paraphrastic_pipeline.base.text import as_read, composed
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.losses import UNREADABLE

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text import as_read, prepare_text
+from paraphrastic.base.text import prepare_text
+from paraphrastic_pipeline.base.text import as_read
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier

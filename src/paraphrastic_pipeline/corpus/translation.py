@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-from paraphrastic.base.devices import Device, Precision, choose_device, choose_precision
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.model.hub import load_from_hub, not_installed
+from paraphrastic_pipeline.base.devices import Device, Precision, choose_device, choose_precision
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.translation_limits import MORE_TOKENS, MOST_SCORES, TIMES_TOKENS
 
@@ -80,7 +80,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         from transformers import AutoConfig, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
-        raise not_installed(settings.model, "neural", is_place=True) from None
+        raise not_installed(settings.model, "transformers") from None
     disable_progress_bar()
     torch.set_num_threads(threads)
     place = settings.model
@@ -124,7 +124,7 @@ def _pretrained(kind: Any, place: str, **options: Any) -> Any:
     return load_from_hub(
         place,
         "transformers",
-        lambda place, offline: kind.from_pretrained(place, local_files_only=offline, **options),
+        lambda place: kind.from_pretrained(place, **options),
     )
 
 
@@ -213,7 +213,7 @@ def _with_ctranslate2(
         lacks = "needs ctranslate2, which is not installed: pip install ctranslate2"
         raise InputError(f"{settings.model}: {lacks}") from None
 
-    def converted(place: str, _: bool) -> Any:
+    def converted(place: str) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder, "model")
             ctranslate2.converters.TransformersConverter(place).convert(str(target))

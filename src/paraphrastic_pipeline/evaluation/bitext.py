@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from paraphrastic.base.arrays import Bool, Float64, Int64
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int64, unit_rows
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
-from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, embed_entries, unify
-from paraphrastic.neighbours.kernels import Entries
+from paraphrastic.model.encoder import Encoder, finite_vectors
+from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs
 from paraphrastic.neighbours.nearest import nearest_neighbours
+from paraphrastic.quality.retrieval import unify
 from paraphrastic_pipeline.evaluation.measurement import Measurement, precision_recall_f1, share
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.testsets import read_testsets, table_digest
@@ -39,21 +39,21 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
     repeat an earlier line's (on either side), and whether the pairs are official.
 
     Args:
-        evaluation: the system and its settings; the official digests are keyed by language.
+        evaluation: the encoder and its settings; the official digests are keyed by language.
         testsets: Parquet files of `prepare_tatoeba`.
         languages: the language of each of them.
 
     Raises:
         InputError: a damaged test set; vectors that are not finite or all the same.
     """
-    system = evaluation.system
+    encoder = evaluation.encoder
     digests = evaluation.official_digests()
     measurements: dict[str, Measurement] = {}
     about = {}
     for language, path in zip(languages, testsets, strict=True):
         pairs = read_testsets(path).select("sentence", "english")
         texts = pairs["sentence"].to_list(), pairs["english"].to_list()
-        x, y = _entries(system, texts, (language, "en"), name=f"Tatoeba {language}-en")
+        x, y = _vectors(encoder, texts, (language, "en"), name=f"Tatoeba {language}-en")
         digest = table_digest(pairs)
         for name, neighbours in zip(
             (f"{language}-en", f"en-{language}"), nearest_neighbours(x, y, 1), strict=True
@@ -74,23 +74,23 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
     evaluation.write("tatoeba", measurements, about, languages=about)
 
 
-def _entries(
-    system: System, texts: Sequence[Sequence[str]], languages: Sequence[str], *, name: str
-) -> Iterator[Entries]:
-    """The vectors of each side of the test set `name`, scaled by `embed_entries`, [n, dim].
+def _vectors(
+    encoder: Encoder, texts: Sequence[Sequence[str]], languages: Sequence[str], *, name: str
+) -> Iterator[Float32]:
+    """The vectors of each side of the test set `name`, [n, dim].
 
     Raises:
         InputError: a vector is not finite, or all sentences of a side have the same direction.
     """
     for sentences, language in zip(texts, languages, strict=True):
-        entries = embed_entries(system, sentences, language, name=name)
-        first = entries[0].astype(np.float32)
+        vectors = finite_vectors(encoder, sentences, language, name=name)
+        first = unit_rows(vectors[:1])
         # Equal vectors can differ by the rounding of single precision.
         bound = _ROUNDING * float(np.abs(first).max())
-        blocks = (entries[start : start + _BLOCK] for start in range(0, len(entries), _BLOCK))
-        if len(entries) > 1 and all(float(np.abs(block - first).max()) <= bound for block in blocks):
-            raise InputError(f"{system.label}: {name}: all sentences in {language} have the same direction")
-        yield entries
+        blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
+        if len(vectors) > 1 and all(np.abs(unit_rows(block) - first).max() <= bound for block in blocks):
+            raise InputError(f"{encoder.label}: {name}: all sentences in {language} have the same direction")
+        yield vectors
 
 
 def evaluate_bucc(
@@ -111,7 +111,7 @@ def evaluate_bucc(
     data.
 
     Args:
-        evaluation: the system and its settings; the official digests are keyed by pair.
+        evaluation: the encoder and its settings; the official digests are keyed by pair.
         testsets: Parquet files with the sentences of `prepare_bucc`.
         gold: Parquet files with the gold pairs, in the same order.
         pairs: the languages of each of them, such as de-en.
@@ -119,14 +119,14 @@ def evaluate_bucc(
     Raises:
         InputError: a damaged test set; vectors that are not finite or all the same.
     """
-    system = evaluation.system
+    encoder = evaluation.encoder
     digests = evaluation.official_digests()
     measurements: dict[str, Measurement] = {}
     scorings: dict[str, dict[str, Any]] = {}
     datasets = {}
     for pair, *paths in zip(pairs, testsets, gold, strict=True):
         data = _Data(pair, *map(read_testsets, paths))
-        x, y = _entries(system, data.texts, data.languages, name=f"BUCC {pair}")
+        x, y = _vectors(encoder, data.texts, data.languages, name=f"BUCC {pair}")
         neighbours = nearest_neighbours(x, y, NEIGHBOURS, threads=evaluation.threads)
         del x, y  # large, and no longer needed
         scorings[pair] = {}

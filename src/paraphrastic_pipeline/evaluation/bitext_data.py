@@ -6,9 +6,9 @@ from typing import BinaryIO
 
 import polars as pl
 
-from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import readable_lines
+from paraphrastic_pipeline.base.compressed import open_stream
+from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.registry.archive import open_members
 

@@ -9,19 +9,17 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from paraphrastic.base.arrays import Float32
-from paraphrastic.model.encoder import SentenceEncoder, cosines
+from paraphrastic.model.encoder import SentenceEncoder, Vectors, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
-from paraphrastic.model.system import System
 from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
 from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT, YEARS
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.training.development import Development
 
-# Turns English sentences into vectors, float32 [n, dim].
-Embed = Callable[[Sequence[str]], Float32]
+# Turns English sentences into vectors, [n, dim].
+Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,9 @@ class DevelopmentData:
         is Pearson's r on STS 2017 en-en, by which Wieting et al. (2021, section 5.1) choose models.
         """
         found: dict[str, float] = {}
+        model.threads = 1
         if self.held_out and (pairs := read_held_out(self.held_out)):
-            found["held_out"] = held_out_score(_system(model), pairs)
+            found["held_out"] = held_out_score(model, pairs)
         if self.testsets:
             found["sts2017"] = sts2017_score(model, self.testsets)
         decisive = [value for name, value in found.items() if self.choose_by in ("mean", name)]
@@ -68,15 +67,6 @@ class DevelopmentData:
     def _score(self, files: Any) -> float:
         model = open_files(files) if isinstance(files, ModelFiles) else files.open()
         return self.scores(model)["development"]
-
-
-def _system(model: SentenceEncoder) -> System:
-    """A model as a system; `systems.open` would import what other people's systems need."""
-
-    def embed(sentences: Sequence[str], language: str | None) -> Float32:
-        return model.embed_raw_text(sentences, language=language, threads=1)
-
-    return System(model.label, model.dim, model.digest, embed)
 
 
 def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:

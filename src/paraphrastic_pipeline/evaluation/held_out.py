@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.files import Json
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval
 from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table
 from paraphrastic_pipeline.evaluation.measurement import Measurement, share
@@ -74,15 +74,15 @@ def _others(pairs: Path, wanted: Sequence[bool]) -> tuple[list[str], list[str]]:
     return sides
 
 
-def held_out_score(system: System, held_out: Sequence[HeldOut]) -> float:
+def held_out_score(encoder: Encoder, held_out: Sequence[HeldOut]) -> float:
     """Share × 100 of held-out sentences, at least one, whose nearest sentence is their partner."""
-    hits = [found.hits for each in held_out for found in _vectors(system, each).retrieve()]
+    hits = [found.hits for each in held_out for found in _vectors(encoder, each).retrieve()]
     return 100.0 * float(np.concatenate(hits).mean())
 
 
-def _vectors(system: System, pairs: HeldOut) -> PairVectors:
+def _vectors(encoder: Encoder, pairs: HeldOut) -> PairVectors:
     name = f"held-out pairs {pairs.name}"
-    return PairVectors(system, pairs.sides, pairs.languages, name=name, others=pairs.others)
+    return PairVectors(encoder, pairs.sides, pairs.languages, name=name, others=pairs.others)
 
 
 def evaluate_held_out(
@@ -100,7 +100,7 @@ def evaluate_held_out(
     pairs, it has no figures.
 
     Args:
-        evaluation: the system and its settings.
+        evaluation: the encoder and its settings.
         testsets: Parquet file of `corpus.held_out.hold_out_pairs`.
         pairs: the merged training data.
         languages: languages of source and target of each corpus that `pairs` counts.
@@ -118,7 +118,7 @@ def evaluate_held_out(
     everything: dict[str, list[Retrieval]] = {"": [], " hidden": []}
     examples: list[Json] = []
     for each in read:
-        vectors = _vectors(evaluation.system, each)
+        vectors = _vectors(evaluation.encoder, each)
         for suffix, all_found in everything.items():
             found = vectors.retrieve(among_others=bool(suffix), threads=evaluation.threads)
             all_found += found
@@ -153,7 +153,7 @@ def evaluate_retrieval(
     sentences, where partners are hidden among up to 10,000 sentences of the same corpora.
 
     Args:
-        evaluation: the system and its settings.
+        evaluation: the encoder and its settings.
         testsets: for each definition, a Parquet file of `corpus.held_out.hold_out_pairs`.
         pairs: for each definition, its merged training data.
         definitions: their names.
@@ -170,7 +170,7 @@ def evaluate_retrieval(
         for each in read:
             name = definition if len(read) == 1 else f"{definition} {each.name}"
             about[name] = {"n": len(each.sides[0]), "others": len(each.others[0]), "official": False}
-            found = _vectors(evaluation.system, each).retrieve(among_others=True, threads=evaluation.threads)
+            found = _vectors(evaluation.encoder, each).retrieve(among_others=True, threads=evaluation.threads)
             for direction, retrieval in zip(("forward", "backward"), found, strict=True):
                 for most, hits in ((1, retrieval.hits), (NEAREST, retrieval.hits_among_nearest)):
                     measurements[f"{direction} {most} {name}"] = share(

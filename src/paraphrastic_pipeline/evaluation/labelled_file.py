@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import text_lines
 from paraphrastic.base.numbers import read_number
+from paraphrastic_pipeline.base.lines import text_lines
 
 log = logging.getLogger(__name__)
 

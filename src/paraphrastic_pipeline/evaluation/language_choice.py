@@ -14,8 +14,8 @@ from scipy import stats
 
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.files import read_json
-from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.quality.correlation import spearman
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_spearman
 from paraphrastic_pipeline.evaluation.percentages import percent
 from paraphrastic_pipeline.evaluation.system_tables import sts_cells

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.evaluation.testset_names import CAPTION_DATASETS, STS_DATASETS
 

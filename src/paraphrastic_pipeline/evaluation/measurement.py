@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
-from paraphrastic.quality.correlation import pearson, places, ranked, ranked_places, spearman
+from paraphrastic.quality.correlation import pearson, ranked, spearman
+from paraphrastic_pipeline.evaluation.ranks import places, ranked_places
 
 # A difference holds if its p is smaller than this.
 SIGNIFICANCE = 0.05

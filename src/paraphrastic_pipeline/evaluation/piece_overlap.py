@@ -7,7 +7,7 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.dataset import SIDES
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.model.encoder import cosines
+from paraphrastic.model.encoder import cosines, finite_vectors
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
 from paraphrastic_pipeline.evaluation.measurement import share
@@ -49,17 +49,17 @@ def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:
     """Measure how often a sentence is nearer to one that means the same than to one that does not.
 
     The measurement `right negation` is the share of the probes of this kind. Of two sentences that are
-    equally near, none is nearer, so a system that ignores the order of words has no `roles` by this count
+    equally near, none is nearer, so an encoder that ignores the order of words has no `roles` by this count
     unless other words tell. In the result, `cosines` has the mean cosines of each kind.
 
     Args:
-        evaluation: the system and its settings; the official digest has the key `probes`.
+        evaluation: the encoder and its settings; the official digest has the key `probes`.
         testsets: Parquet file of `prepare_probes`.
     """
-    system, probes = evaluation.system, read_testsets(testsets)
+    encoder, probes = evaluation.encoder, read_testsets(testsets)
     digest, measurements, means = table_digest(probes), {}, {}
     sentence, same, different = (
-        system.embed_finite(probes[column].to_list(), "en", name=str(testsets)) for column in COLUMNS[1:]
+        finite_vectors(encoder, probes[column].to_list(), "en", name=str(testsets)) for column in COLUMNS[1:]
     )
     near, far = cosines(sentence, same), cosines(sentence, different)
     for kind in (kind for kind in PROBES if kind in set(probes["kind"])):

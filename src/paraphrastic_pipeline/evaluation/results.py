@@ -12,7 +12,7 @@ import numpy as np
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import atomic_output, read_json, sha256, write_json
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder
 from paraphrastic_pipeline.evaluation.measurement import Measurement, interval
 
 Source = Literal["measured", "untrained"]
@@ -20,19 +20,19 @@ Source = Literal["measured", "untrained"]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Which system is evaluated, how, and where its result goes.
+    """Which encoder is evaluated, how, and where its result goes.
 
     Attributes:
-        system: the system.
+        encoder: the encoder.
         result: the JSON file to write, see `write_result`.
         official: JSON file with the digests of the official data, by data set; None if there are none.
-        source: whether the system was trained.
+        source: whether the encoder was trained.
         bootstrap_samples: number of resamples of the test data, for the intervals.
-        sample: whether the system was trained on a sample, so that its result is not official.
-        threads: number of CPU threads, besides those of the system.
+        sample: whether the encoder was trained on a sample, so that its result is not official.
+        threads: number of CPU threads, besides those of the encoder.
     """
 
-    system: System
+    encoder: Encoder
     result: Path
     official: Path | None
     source: Source
@@ -50,7 +50,7 @@ class Evaluation:
         """Write the result, which is official if every entry of `sets`, one per data set, is `official`."""
         write_result(
             self.result,
-            self.system,
+            self.encoder,
             measurements,
             task=task,
             source=self.source,
@@ -61,7 +61,7 @@ class Evaluation:
 
 def write_result(
     result: Path,
-    system: System,
+    encoder: Encoder,
     measurements: Mapping[str, Measurement],
     *,
     task: str,
@@ -73,12 +73,12 @@ def write_result(
 
     Args:
         result: the JSON file; `samples_of` gives the name of the other one.
-        system: the system that was evaluated.
+        encoder: the encoder that was evaluated.
         measurements: figures by name, such as `pearson 2012/MSRpar` or `error fr-en`.
         task: name of the evaluation.
-        source: whether the system was trained.
+        source: whether the encoder was trained.
         official: whether the figures can be compared with published ones: all test data are the same, and
-            the system was not trained on a sample.
+            the encoder was not trained on a sample.
         details: further keys of the JSON file.
 
     Raises:
@@ -86,7 +86,7 @@ def write_result(
     """
     for name, measurement in measurements.items():
         if not (np.isfinite(measurement.value) and np.isfinite(measurement.samples).all()):
-            raise InputError(f"{result}: {system.label}: {name} is not finite: {measurement.value}")
+            raise InputError(f"{result}: {encoder.label}: {name} is not finite: {measurement.value}")
     with atomic_output(samples_of(result)) as temporary, temporary.open("wb") as file:
         arrays = {
             f"{kind}/{name}": array
@@ -99,11 +99,11 @@ def write_result(
         result,
         {
             "task": task,
-            "system": system.label,
+            "system": encoder.label,
             "source": source,
             "data": "official" if official else "sample",
-            "dim": system.dim,
-            "digest": system.digest,
+            "dim": encoder.dim,
+            "digest": encoder.digest,
             "samples_sha256": sha256(samples_of(result)),
             "measurements": {
                 name: {

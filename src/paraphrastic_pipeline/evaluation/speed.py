@@ -14,7 +14,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
-from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.corpus.blocks import read_table
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def measure_speed(
     device, it is left out there, and the log says why.
 
     Args:
-        systems: systems by name, in the form that `open_system` takes.
+        systems: systems by name, in the form that `open_encoder` takes.
         corpora: Parquet files with pairs in random order, each with its columns in the language.
         output: JSON file with the machine, the `rows` of `speed_process.measure`, each with `system`, `dim`,
             `device` and `cores` (null for a GPU), and the systems that were `left_out`.

@@ -1,4 +1,4 @@
-"""One system's speed on one device, measured in a process that starts with the right number of threads.
+"""One encoder's speed on one device, measured in a process that starts with the right number of threads.
 
     python -m paraphrastic_pipeline.evaluation.speed_process JOB RESULT
 
@@ -12,14 +12,33 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
-from paraphrastic.model.system import Stages
-from paraphrastic.systems.open import open_system
+from paraphrastic.base.threads import in_order
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
+from paraphrastic.model.tokenizer import Tokens
+from paraphrastic.model.transformer import TransformerEncoder
+from paraphrastic.systems.external import SentenceTransformerEncoder
+from paraphrastic.systems.open import open_encoder
+from paraphrastic_pipeline.base.threads import in_blocks
+
+
+class Halves(NamedTuple):
+    """The two halves of embedding, so that each can be timed.
+
+    Attributes:
+        tokenize: turns sentences in a language into what the encoder reads.
+        embed: turns that into vectors.
+    """
+
+    tokenize: Callable[[Sequence[str], str], Any]
+    embed: Callable[[Any], Any]
 
 
 def measure_job(
@@ -31,7 +50,7 @@ def measure_job(
     batch_sizes: Sequence[int],
     **settings: Any,
 ) -> Json:
-    """Open a system, given in the form that `open_system` takes, and measure it with every batch size.
+    """Open an encoder, given in the form that `open_encoder` takes, and measure it with every batch size.
 
     The device is `cpu` or `gpu`. This process is restricted to the number of cores. The other settings are
     those of `measure`.
@@ -40,21 +59,23 @@ def measure_job(
         The label as `system`, `dim`, and the `rows` of `measure`; or only `left_out`, the reason for no rows.
 
     Raises:
-        InputError: the system cannot be opened on the processor.
+        InputError: the encoder cannot be opened.
     """
     hold_to(cores)
-    try:
-        opened = open_system(system, threads=cores, device="cuda" if device == "gpu" else "cpu")
-    except InputError as error:
-        if device == "cpu":
-            raise
-        return {"left_out": str(error)}
-    if opened.stages is None:
+    encoder = open_encoder(system, threads=cores, device="cpu" if device == "cpu" else None)
+    if not hasattr(encoder, "embed_tokens"):
         return {"left_out": "its vectors were computed elsewhere"}
-    rows = [
-        row for size in batch_sizes for row in measure(opened.stages, sentences, batch_size=size, **settings)
-    ]
-    return {"system": opened.label, "dim": opened.dim, "rows": rows}
+    if device == "cpu":
+        halves = on_processor(encoder, cores)
+    elif isinstance(encoder, AverageEncoder):
+        halves = averages_on("cuda", encoder, cores)
+    elif isinstance(encoder, TransformerEncoder | SentenceTransformerEncoder):
+        # One thread keeps the GPU busy.
+        halves = on_processor(encoder, 1)
+    else:
+        return {"left_out": "it does not run on a GPU"}
+    rows = [row for size in batch_sizes for row in measure(halves, sentences, batch_size=size, **settings)]
+    return {"system": encoder.label, "dim": encoder.dim, "rows": rows}
 
 
 def hold_to(cores: int) -> None:
@@ -63,8 +84,50 @@ def hold_to(cores: int) -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
 
 
+def on_processor(encoder: Any, threads: int) -> Halves:
+    """The halves of an encoder; in models of this project, threads share the blocks of sentences."""
+    if not isinstance(encoder, SentenceEncoder):
+        return Halves(lambda sentences, _: encoder.tokenize(sentences), encoder.embed_tokens)
+
+    def embed(blocks: list[Any]) -> list[Float32]:
+        return [*in_order(encoder.embed_tokens, blocks, max(1, min(threads, len(blocks))))]
+
+    return Halves(_tokenize_blocks(encoder, threads), embed)
+
+
+def _tokenize_blocks(model: SentenceEncoder, threads: int) -> Callable[[Sequence[str], str], list[Any]]:
+    def tokenize(sentences: Sequence[str], language: str) -> list[Any]:
+        def of_block(rows: slice) -> Any:
+            return model.tokenize(sentences[rows], language=language)
+
+        return in_blocks(of_block, len(sentences), BLOCK_SENTENCES, threads)
+
+    return tokenize
+
+
+def averages_on(device: str, model: AverageEncoder, threads: int) -> Halves:
+    """The halves of a model that averages, which the processor and a device compute: there, with torch."""
+    import torch
+
+    table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).float()
+    if model.weights is not None:
+        table[:-1] *= torch.from_numpy(model.weights)[:, None]
+    table = table.to(device)
+
+    def averages(block: Tokens) -> Float32:
+        # A sentence with only unknown pieces gets the last row; one without any piece is zero.
+        unknown = block.has_text & (np.diff(block.ends) == 0)
+        rows = np.insert(block.ids.astype(np.int64), block.ends[:-1][unknown], len(table) - 1)
+        starts = block.ends[:-1] + np.cumsum(unknown) - unknown
+        tokens, offsets = (torch.from_numpy(array).to(device) for array in (rows, starts))
+        bags = torch.nn.functional.embedding_bag(tokens, table, offsets, mode="mean")
+        return bags.cpu().numpy()
+
+    return Halves(_tokenize_blocks(model, threads), lambda blocks: [averages(block) for block in blocks])
+
+
 def measure(
-    stages: Stages, sentences: Sequence[str], *, language: str, batch_size: int, seconds: float, repeats: int
+    halves: Halves, sentences: Sequence[str], *, language: str, batch_size: int, seconds: float, repeats: int
 ) -> list[Json]:
     """Time the embedding of sentences with preprocessing, and of the same sentences without it.
 
@@ -81,15 +144,15 @@ def measure(
     batches = [batches[place] for place in np.random.default_rng(0).permutation(len(batches))]
 
     def embed(batch: Sequence[str]) -> None:
-        stages.embed(stages.prepare(batch, language))
+        halves.embed(halves.tokenize(batch, language))
 
     # Compiling and loading that happen on first use must not be timed.
     embed(batches[0])
     done, _ = _timed(embed, batches, seconds)
     batches = batches[:done]
     counted = [_timed(embed, batches)[1] for _ in range(repeats)]
-    prepared = [stages.prepare(batch, language) for batch in batches]
-    not_counted = [_timed(stages.embed, prepared)[1] for _ in range(repeats)]
+    tokenized = [halves.tokenize(batch, language) for batch in batches]
+    not_counted = [_timed(halves.embed, tokenized)[1] for _ in range(repeats)]
     count = sum(map(len, batches))
     return [
         {"batch_size": batch_size, "preprocessing": preprocessing, "sentences": count, "seconds": times}

@@ -7,9 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.encoder import cosines
+from paraphrastic.model.encoder import Vectors, cosines, finite_vectors
 from paraphrastic.quality.correlation import MIN_PAIRS
 from paraphrastic_pipeline.evaluation.measurement import Measurement, correlations, mean_of
 from paraphrastic_pipeline.evaluation.results import Evaluation
@@ -48,7 +47,7 @@ def evaluate_sts(
     In the result, `datasets` counts the pairs with and without a gold score.
 
     Args:
-        evaluation: the system and its settings; the official digests are keyed by `year/dataset`.
+        evaluation: the encoder and its settings; the official digests are keyed by `year/dataset`.
         testsets: Parquet file of `prepare_sts`.
         task: the kind of test sets.
         tracks: tracks of STS 2017, for `xling_sts`.
@@ -147,7 +146,7 @@ def _trained(scores: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -
 
 
 class _Scores:
-    """The measurements of one system on each dataset."""
+    """The measurements of one encoder on each dataset."""
 
     def __init__(self, evaluation: Evaluation, testsets: Path) -> None:
         self.evaluation, self.testsets = evaluation, testsets
@@ -164,11 +163,11 @@ class _Scores:
         pairs = pairs.drop_nulls("gold")
         return pairs.with_columns(score=pl.Series(cosines(*self.vectors(pairs, languages))))
 
-    def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Float32, Float32]:
+    def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Vectors, Vectors]:
         """Vectors of both sentences, [n, d] each; an `InputError` if one is not finite."""
         name = f"{self.testsets}: STS {pairs['year'][0]}/{pairs['dataset'][0]}"
         first, second = (
-            self.evaluation.system.embed_finite(pairs[column].to_list(), language, name=name)
+            finite_vectors(self.evaluation.encoder, pairs[column].to_list(), language, name=name)
             for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
         )
         return first, second

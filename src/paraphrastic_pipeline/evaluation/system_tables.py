@@ -9,7 +9,7 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.measurement import Measurement, best, interval, mean_of
 from paraphrastic_pipeline.evaluation.percentages import percent, percent_cells
 from paraphrastic_pipeline.evaluation.results import Result

@@ -14,7 +14,7 @@ import torch
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic_pipeline.evaluation.cross_validation import (
     cross_validation,
     nested_cross_validation,
@@ -59,7 +59,7 @@ def evaluate_transfer(
     development score and choices.
 
     Args:
-        evaluation: the system and its settings; the official digests are keyed by task.
+        evaluation: the encoder and its settings; the official digests are keyed by task.
         testsets: Parquet file of `prepare_transfer`.
         suite: the suite of the tasks.
         tasks: names of the tasks; None for the whole suite.
@@ -67,7 +67,7 @@ def evaluate_transfer(
     Raises:
         InputError: data are missing, too few, or lack a class; vectors are not finite or all the same.
     """
-    system, samples = evaluation.system, evaluation.bootstrap_samples
+    encoder, samples = evaluation.encoder, evaluation.bootstrap_samples
     named = {task.name: task for task in TRANSFER_TASKS[suite]}
     chosen = [named[name] for name in tasks or named]
     everything, digests = read_testsets(testsets), evaluation.official_digests()
@@ -77,31 +77,31 @@ def evaluate_transfer(
     for dataset in dict.fromkeys(task.dataset for task in chosen):
         at = f"{testsets}: {dataset}"
         rows = everything.filter(dataset=dataset)
-        features = _features(system, rows, LANGUAGES[suite], at)
+        features = _features(encoder, rows, LANGUAGES[suite], at)
         for task in chosen:
             if task.dataset == dataset:
                 start = time.monotonic()
-                data = _Data(task, rows, features, f"{at}: {system.label}")
+                data = _Data(task, rows, features, f"{at}: {encoder.label}")
                 measured, details[task.name] = _evaluate(data, suite, samples)
                 details[task.name]["official"] = digests.get(task.name) == data.digest
                 measurements |= measured
                 figures = ", ".join(
                     f"{name} {measurement.value:.4f}" for name, measurement in measured.items()
                 )
-                log.info("%s: %s, in %.0f s", system.label, figures, time.monotonic() - start)
+                log.info("%s: %s, in %.0f s", encoder.label, figures, time.monotonic() - start)
     if suite == "polish" and len(chosen) == len(named):
         averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
         measurements["avg"] = mean_of([measurements[name] for name in averaged])
     evaluation.write(suite, measurements, details, tasks=details)
 
 
-def _features(system: System, rows: pl.DataFrame, language: str, at: str) -> Float32:
+def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> Float32:
     """Features of the rows, [n, d]: a sentence's vector, or the `pair_features` of two vectors."""
     if rows.is_empty():
         raise InputError(f"{at}: there are no data with this name")
     columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].null_count() == 0]
     sentences = list(dict.fromkeys(text for column in columns for text in column))
-    vectors = system.embed_finite(sentences, language, name=at)
+    vectors = finite_vectors(encoder, sentences, language, name=at)
     places = {text: place for place, text in enumerate(sentences)}
     first, *second = (vectors[[places[text] for text in column]] for column in columns)
     return pair_features(first, second[0]) if second else first

@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from paraphrastic.base.compressed import (
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.compressed import (
     COMPRESSED_SUFFIXES,
     DAMAGE,
     OPENERS,
@@ -23,7 +24,6 @@ from paraphrastic.base.compressed import (
     first_bytes,
     open_stream,
 )
-from paraphrastic.base.errors import InputError
 
 _READ_BYTES = 1 << 16
 # A zip begins with a member, or with the end of its directory if it has none.

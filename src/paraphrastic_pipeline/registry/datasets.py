@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from paraphrastic.base.addresses import address_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import is_count
+from paraphrastic_pipeline.base.addresses import address_error, hide_secrets
 from paraphrastic_pipeline.registry.group_layouts import LayoutError, group_layout, text_layout
 
 
@@ -328,7 +328,7 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
     addresses, members = (tuple(cells[column].split()) for column in ("addresses", "members"))
     for address in addresses:
         if error := address_error(address):
-            raise _CellError("addresses", f"{address!r}: {error}")
+            raise _CellError("addresses", f"{hide_secrets(address)!r}: {error}")
     for member in members:
         if member.startswith("/") or ".." in member.split("/"):
             raise _CellError("members", f"{member!r} leaves the archive's folder")

@@ -18,10 +18,10 @@ from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock, Timeout
 
-from paraphrastic.base.addresses import address_error
-from paraphrastic.base.compressed import DamagedError
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic_pipeline.base.addresses import address_error, hide_secrets
+from paraphrastic_pipeline.base.compressed import DamagedError
 from paraphrastic_pipeline.registry.archive import check_whole
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.http import (
@@ -147,7 +147,7 @@ class _Delivery:
 def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
     """An address's name in messages, and the place it is read from, which is in `mirror` if that is set."""
     if error := address_error(address):
-        raise InputError(f"{address}: {error}")
+        raise InputError(f"{hide_secrets(address)}: {error}")
     parts = urlsplit(address)
     if parts.scheme == "file":
         return address, Path(unquote(parts.path))
@@ -157,11 +157,11 @@ def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
     if mirror.lower().startswith(("http://", "https://")):
         location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
         if error := address_error(str(location)):
-            raise InputError(f"mirror: {mirror!r}: {error}")
+            raise InputError(f"mirror: {hide_secrets(mirror)!r}: {error}")
     elif Path(mirror).is_dir():
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
-        raise InputError(f"mirror: {mirror!r} is neither a folder nor an http(s) address")
+        raise InputError(f"mirror: {hide_secrets(mirror)!r} is neither a folder nor an http(s) address")
     return f"{address} (read from {location})", location
 
 

@@ -24,8 +24,10 @@ from urllib3 import Retry
 from urllib3.exceptions import HTTPError, InvalidHeader
 
 from paraphrastic.base.errors import on_one_line
-from paraphrastic.base.files import parse_json, write_json
+from paraphrastic.base.files import write_json
 from paraphrastic.base.numbers import is_count
+from paraphrastic_pipeline.base.addresses import hide_secrets
+from paraphrastic_pipeline.base.files import parse_json
 
 # A server that sends fewer bytes than this within the timeout counts as silent.
 LEAST_BYTES = 1000
@@ -37,10 +39,10 @@ _WORTH_RETRYING = (408, 425, 429)
 
 
 class AddressError(Exception):
-    """An address does not deliver the file; says why on one line, even if it quotes a server."""
+    """An address does not deliver the file; says so on one line without secrets."""
 
     def __init__(self, cause: object) -> None:
-        super().__init__(on_one_line(cause))
+        super().__init__(hide_secrets(on_one_line(cause)))
 
 
 class ChangedError(AddressError):

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
-from paraphrastic.base.addresses import address_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.numbers import is_count
+from paraphrastic_pipeline.base.addresses import address_error, hide_secrets
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 
@@ -116,7 +116,7 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
         # Entries of the same name and version can be for another pair or for a stricter alignment.
         if re.split("[?#]", address)[0].endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
             if address_error(address) or urlsplit(address).scheme == "file":
-                raise InputError(f"{at}: {address!r} is not an http(s) address")
+                raise InputError(f"{at}: {hide_secrets(address)!r} is not an http(s) address")
             size, pairs = (_number(at, entry, key) for key in ("size", "alignment_pairs"))
             corpora.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
     corpora.sort(key=lambda corpus: corpus.pairs or 0)

@@ -7,14 +7,14 @@ from typing import Any
 from markupsafe import Markup
 
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.base.tables import read_csv
 from paraphrastic.base.units import Unknown
-from paraphrastic.interop.model_card import SCORES, front_matter, rendered
-from paraphrastic.model.config_file import read_config
-from paraphrastic.model.files import CONFIG, TRANSFORMER
+from paraphrastic.model.files import TRANSFORMER
+from paraphrastic.model.folder import read_config
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, losses
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
+from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
 from paraphrastic_pipeline.report.outcome import read_outcome
 
 Content = Mapping[str, Any]
@@ -71,13 +71,12 @@ def write_card(
     Raises:
         InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
     """
-    config = read_config(folder / CONFIG)
-    comparison = None
-    if config["encoder"] == TRANSFORMER:
+    config = read_config(folder)
+    if is_transformer := config["encoder"] == TRANSFORMER:
         # A late import, since other models need none of it.
-        from paraphrastic_pipeline.report.transformer_parity import compare_folder
+        from paraphrastic_pipeline.report.transformer_parity import check_parity
 
-        comparison = compare_folder(folder).table()
+        check_parity(folder)
     figures = [figure for path in results for figure in _figures(read_json(path))]
     (run,) = [row for row in read_csv(folder / "sweep.csv") if row["chosen"]]
     chosen = " and ".join(text.format(run[name]) for name, text in _DEVELOPMENT.items() if run[name])
@@ -99,7 +98,6 @@ def write_card(
         after, *before = held_out
         outcome = read_outcome(config["model"], after, next(iter(before), None))
     card = rendered(
-        "chosen",
         config,
         {
             **front_matter(config),
@@ -115,7 +113,7 @@ def write_card(
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=rows,
         drops=drops,
-        comparison=comparison,
+        transformer=is_transformer,
     )
     with atomic_output(output) as temporary:
         temporary.write_text(card, encoding="utf-8")

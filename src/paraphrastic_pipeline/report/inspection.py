@@ -13,11 +13,11 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import clean, read_tsv, write_csv
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
-from paraphrastic.model.sentencepiece_models import SPACE, ordinary_pieces
+from paraphrastic.model.vocabulary import SPACE, ordinary_pieces
+from paraphrastic_pipeline.base.tables import clean, read_tsv, write_csv
 from paraphrastic_pipeline.corpus.blocks import read_table
 
 NEIGHBOURS_COLUMNS = ("sentence", "rank", "after_training", "cosine", "before_training", "cosine_before")
@@ -124,8 +124,7 @@ def pieces(inspected: Inspected) -> Rows:
     if not isinstance(model, AverageEncoder):
         raise InputError(f"{model.config['model']}: is not a single average, so its pieces have no length")
     counts = np.zeros(len(model.known), np.int64)
-    for row in model.known_tokens(inspected.sentences):
-        np.add.at(counts, row, 1)
+    np.add.at(counts, model.tokenize(inspected.sentences).ids, 1)
     factors = 1.0 if model.weights is None else model.weights
     lengths = np.linalg.norm(model.embeddings.astype(np.float32), axis=1) * factors
     ordinary = np.zeros(len(counts), np.bool_)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import read_json
-from paraphrastic.base.lines import text_lines
-from paraphrastic.base.tables import read_csv
 from paraphrastic.model.folder import open_folder
+from paraphrastic_pipeline.base.lines import text_lines
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.corpus.counts import read_before_merging, read_merged
 
 # Examples that a reader is shown.

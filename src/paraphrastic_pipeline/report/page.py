@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.markup import text_of_markdown
-from paraphrastic.base.pages import write_page
 from paraphrastic_pipeline.base.durations import in_words
+from paraphrastic_pipeline.base.markup import text_of_markdown
+from paraphrastic_pipeline.base.pages import write_page
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.addresses import hide_secrets
 from paraphrastic.base.errors import InputError, cut
-from paraphrastic.base.files import is_plain_path, parse_json, read_json, sha256, write_json
+from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic_pipeline.base.addresses import hide_secrets
+from paraphrastic_pipeline.base.files import is_plain_path, parse_json
 from paraphrastic_pipeline.base.records import MARK, commit, config_digest, utc
 
 NAME = "provenance.json"

@@ -8,11 +8,12 @@ from typing import Any
 import yaml
 from yaml import MarkedYAMLError
 
-from paraphrastic.base.addresses import secret_error
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import Json, parse_json
-from paraphrastic.base.yaml_bounds import RefusedError
-from paraphrastic.base.yaml_text import read_yaml
+from paraphrastic.base.files import Json
+from paraphrastic_pipeline.base.addresses import hide_secrets, secret_error
+from paraphrastic_pipeline.base.files import parse_json
+from paraphrastic_pipeline.base.yaml_bounds import RefusedError
+from paraphrastic_pipeline.base.yaml_text import read_yaml
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
 from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.completion import (
@@ -166,7 +167,7 @@ def _completed(definition: Json, seed: int) -> Json:
 def _secrets(value: Any, path: str = "") -> Iterator[str]:
     """Errors about addresses with a secret, in the values and keys below `path`."""
     if isinstance(value, str) and (error := secret_error(value)):
-        yield f"{path}: {error}"
+        yield f"{hide_secrets(path)}: {error}"
     entries = value.items() if isinstance(value, Mapping) else enumerate(value if type(value) is list else ())
     for key, item in entries:
         yield from _secrets(key, path or str(key))

@@ -9,9 +9,9 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 from paraphrastic.base.files import Json
-from paraphrastic.base.limits import Overrides
-from paraphrastic.base.numbers import with_point
-from paraphrastic.base.typed import Form, faults, hints_of, key_of, options_of, parts_of
+from paraphrastic_pipeline.base.limits import Overrides
+from paraphrastic_pipeline.base.numbers import with_point
+from paraphrastic_pipeline.base.typed import Form, faults, hints_of, key_of, options_of, parts_of
 from paraphrastic_pipeline.settings.declared import as_json
 
 # A number with an exponent but no point, which people read as a number and YAML as text.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from paraphrastic.base.errors import did_you_mean
+from paraphrastic_pipeline.base.errors import did_you_mean
 from paraphrastic_pipeline.registry.datasets import Dataset
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.settings.declared import as_json

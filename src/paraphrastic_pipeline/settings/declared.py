@@ -17,8 +17,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 from paraphrastic.base.files import Json
-from paraphrastic.base.limits import Also, Length, OneOf, Overrides, Range, Text
-from paraphrastic.base.typed import hints_of, is_needed, key_of, parts_of
+from paraphrastic_pipeline.base.limits import Also, Length, OneOf, Overrides, Range, Text
+from paraphrastic_pipeline.base.typed import hints_of, is_needed, key_of, parts_of
 
 T = TypeVar("T")
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}

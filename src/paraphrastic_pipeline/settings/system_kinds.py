@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from paraphrastic.base.errors import did_you_mean
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.errors import did_you_mean
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.local_files import path_errors, place_errors
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition

@@ -7,8 +7,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import get_args
 
-from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
+from paraphrastic_pipeline.base.errors import did_you_mean
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list

@@ -12,7 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.settings.declared import built
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.encoder_modules import (

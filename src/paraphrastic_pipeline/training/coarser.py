@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.sentencepiece_models import BYTES
+from paraphrastic.model.vocabulary import BYTES
 from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences

@@ -9,7 +9,8 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Float64
-from paraphrastic.base.threads import in_blocks, in_order
+from paraphrastic.base.threads import in_order
+from paraphrastic_pipeline.base.threads import in_blocks
 from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset

@@ -32,7 +32,7 @@ from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.units import spell
-from paraphrastic.model.sentencepiece_models import (
+from paraphrastic.model.vocabulary import (
     byte_pieces,
     load_sentencepiece,
     ordinary_pieces,

@@ -14,8 +14,7 @@ from paraphrastic.base.arrays import Bool, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
-from paraphrastic.model.sentencepiece_models import UNKNOWN
-from paraphrastic.model.unseen import UNSEEN
+from paraphrastic.model.vocabulary import UNKNOWN, UNSEEN
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.pair_dataset import WORD_START, UnitTable, vocabulary_of
 from paraphrastic_pipeline.training.sentences import Sentences

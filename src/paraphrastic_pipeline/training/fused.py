@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
-from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import fused_kernels as kernels
 from paraphrastic_pipeline.training.loss import loss_and_factors

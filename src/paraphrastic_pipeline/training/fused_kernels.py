@@ -23,7 +23,8 @@ the factor c_(j+1) · … · c_k, and the row the factor c_1 · … · c_k.
 import numpy as np
 
 from paraphrastic.base.arrays import Float32, Float64, Int32, Int64
-from paraphrastic.base.jit import jit, jit_sum, prefetch
+from paraphrastic.base.jit import jit, jit_sum
+from paraphrastic_pipeline.base.processor import prefetch
 from paraphrastic_pipeline.training.sparse_rows import MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8

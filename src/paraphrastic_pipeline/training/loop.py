@@ -12,7 +12,7 @@ from torch import Tensor
 
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.batches import same_meaning, without_repetitions

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.base.tables import read_csv, write_csv
-from paraphrastic.model.config_file import read_config
-from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER
+from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER, TRANSFORMER
+from paraphrastic.model.folder import FILES, read_config
+from paraphrastic.model.transformer import POOLING, TRANSFORMER_FILES
+from paraphrastic_pipeline.base.tables import read_csv, write_csv
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     chosen = max(range(len(scores)), key=lambda run: values[run].get("development", 0.0))
     folder = scores[chosen].parent
     log.info("%s: chosen from %d runs with the scores %s", folder, len(scores), values[chosen])
-    names = [*read_config(folder / CONFIG)["sha256"], CONFIG]
+    names = [*_files(folder), CONFIG]
     for name in names:
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
@@ -41,12 +42,24 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
         (output / name).unlink(missing_ok=True)
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
-        training = read_config(score.parent / CONFIG)["training"]
+        training = read_config(score.parent)["training"]
         settings = tuple(training[name] for name in SWEEP[:3])
         figures = (f"{value[name]:.2f}" if name in value else "" for name in _SCORES)
         cells = (*settings, *figures, "yes" if index == chosen else "")
         runs.append(dict(zip(SWEEP, cells, strict=True)))
     write_csv(output / "sweep.csv", SWEEP, runs)
+
+
+def _files(folder: Path) -> list[str]:
+    """The names of a model's files in its folder, besides its configuration."""
+    encoder = read_config(folder)["encoder"]
+    if encoder != TRANSFORMER:
+        return [*FILES[encoder]]
+    modules = (path for path in sorted((folder / POOLING).rglob("*")) if path.is_file())
+    return [
+        *(name for name in TRANSFORMER_FILES if name != CONFIG),
+        *(path.relative_to(folder).as_posix() for path in modules),
+    ]
 
 
 def tabulate_sweep(sweeps: Sequence[Path], table: Path, *, models: Sequence[str]) -> None:

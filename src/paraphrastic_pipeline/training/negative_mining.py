@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Float32, Int64
-from paraphrastic.base.jit import has_8_bit_products
-from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.base.processor import has_8_bit_products
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training.fingerprints import occurs_again
 from paraphrastic_pipeline.training.groups import in_same_group, shared_groups

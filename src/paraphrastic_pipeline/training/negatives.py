@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.tables import clean, tsv_line, write_csv
 from paraphrastic.base.text_files import read_sentences
-from paraphrastic.base.threads import Workers
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
+from paraphrastic_pipeline.base.tables import clean, tsv_line, write_csv
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives
@@ -77,7 +77,7 @@ def choose_negatives(
         embedded = torch.from_numpy(model.embed_raw_text(side_texts, language=language, threads=threads))
         vectors.append(torch.nn.functional.normalize(embedded))
         # Sentences with the same known pieces are equal in training, so their fingerprints are equal.
-        pieces = model.known_tokens(side_texts, language=language)
+        pieces = model.tokenize(side_texts, language=language).lists()
         tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
         ids.append(fingerprints(Sentences(tokens, np.cumsum([0, *map(len, pieces)]))))
     training = model.config["training"]

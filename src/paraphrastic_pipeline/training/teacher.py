@@ -1,4 +1,4 @@
-"""Embed training text with another system, whose judgement a model is to learn or to begin with."""
+"""Embed training text with another encoder, whose judgement a model is to learn or to begin with."""
 
 import logging
 import shutil
@@ -12,8 +12,8 @@ from sentencepiece import SentencePieceProcessor
 from paraphrastic.base.arrays import Float16, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, atomic_output, read_json, sha256, write_json
-from paraphrastic.model.sentencepiece_models import load_sentencepiece
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Encoder, finite_vectors
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.training.pair_dataset import (
@@ -36,7 +36,7 @@ def embed_teacher(
     pairs: str | Path,
     output: Path,
     *,
-    system: System,
+    encoder: Encoder,
     languages: tuple[str | None, str | None] = (None, None),
     block_rows: int = 8192,
 ) -> None:
@@ -47,8 +47,8 @@ def embed_teacher(
     Args:
         pairs: Parquet with the columns `source` and `target`.
         output: the HDF5 file.
-        system: the teacher.
-        languages: language codes of the sides, for a system that needs them.
+        encoder: the teacher.
+        languages: language codes of the sides, for an encoder that needs them.
         block_rows: pairs embedded together.
 
     Raises:
@@ -57,10 +57,10 @@ def embed_teacher(
     blocks = read_blocks(pairs, columns=[*_SIDES], rows=block_rows)
     _write(
         output,
-        system.dim,
+        encoder.dim,
         (
             [
-                _unit_vectors(system, block[side].to_pylist(), language, str(pairs))
+                _unit_vectors(encoder, block[side].to_pylist(), language, str(pairs))
                 for side, language in zip(_SIDES, languages, strict=True)
             ]
             for block in blocks
@@ -72,7 +72,7 @@ def embed_sample(
     pairs: str | Path,
     output: Path,
     *,
-    system: System,
+    encoder: Encoder,
     languages: Sequence[tuple[str, str]],
     known: Collection[str] | None,
     texts: Sequence[int] = (),
@@ -87,7 +87,7 @@ def embed_sample(
     Args:
         pairs: Parquet made by `merge_pairs`.
         output: the HDF5 file.
-        system: the teacher.
+        encoder: the teacher.
         languages: languages of both sides for each number in the column `corpus`.
         known: languages that the teacher knows; None if it knows all.
         texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
@@ -100,7 +100,7 @@ def embed_sample(
     parts = output.with_suffix(".parts")
     identity: Json = {
         "pairs": sha256(pairs),
-        "system": system.digest,
+        "encoder": encoder.digest,
         "languages": [list(pair) for pair in languages],
         "known": None if known is None else sorted(known),
         "texts": list(texts),
@@ -115,7 +115,7 @@ def embed_sample(
         for block in read_blocks(pairs, columns=[*_SIDES, "corpus"], rows=_PAIRS):
             part = parts / f"{done:09d}.npy"
             if not part.is_file():
-                made = _of_both_sides(block, system, languages, known, texts, str(pairs))
+                made = _of_both_sides(block, encoder, languages, known, texts, str(pairs))
                 with atomic_output(part) as temporary, temporary.open("wb") as file:
                     np.save(file, made)
             costs = np.cumsum(np.where(np.isin(block["corpus"], texts), 1, 2))
@@ -128,13 +128,13 @@ def embed_sample(
             if left <= 0:
                 return
 
-    _write(output, system.dim, vectors())
+    _write(output, encoder.dim, vectors())
     shutil.rmtree(parts)
 
 
 def _of_both_sides(
     block: pa.RecordBatch,
-    system: System,
+    encoder: Encoder,
     languages: Sequence[tuple[str, str]],
     known: Collection[str] | None,
     texts: Sequence[int],
@@ -142,7 +142,7 @@ def _of_both_sides(
 ) -> Float16:
     """The vectors of a block's pairs, float16 [2, pairs, dim]."""
     corpora = block["corpus"].to_numpy()
-    made = np.zeros((2, block.num_rows, system.dim), np.float16)
+    made = np.zeros((2, block.num_rows, encoder.dim), np.float16)
     is_alone = np.isin(corpora, texts)
     for side, column in enumerate(_SIDES):
         column_texts = np.array(block[column].to_pylist(), object)
@@ -153,12 +153,12 @@ def _of_both_sides(
         for code in dict.fromkeys(pair[side] for pair in languages):
             rows = np.flatnonzero(codes == code)
             if len(rows) and (known is None or code in known):
-                made[side, rows] = _unit_vectors(system, column_texts[rows].tolist(), code, name)
+                made[side, rows] = _unit_vectors(encoder, column_texts[rows].tolist(), code, name)
     is_empty = np.logical_not(made.any(axis=2, keepdims=True))
     return np.where(is_empty, made[::-1], made)
 
 
-def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, system: System) -> None:
+def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, encoder: Encoder) -> None:
     """Write the teacher's unit vector of each piece by itself, `/{unit}` float16 [rows, dim] for each unit.
 
     Rows without text, such as those of bytes and of unknown pieces, are zero.
@@ -167,7 +167,7 @@ def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, 
         dataset: HDF5 file written by `encode_dataset`, whose tables have a row for each piece.
         sentencepiece: the models that it was encoded with, in the order of units and languages.
         output: the HDF5 file.
-        system: the teacher.
+        encoder: the teacher.
 
     Raises:
         InputError: a file is damaged, or a vector is not finite.
@@ -176,15 +176,15 @@ def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, 
     with PairDataset(dataset) as pairs, new_hdf5(output) as file:
         for unit in pairs.units:
             texts = piece_texts(unit, [next(loaded) for _ in unit.sentencepiece_sha256])
-            table = file.create_dataset(unit.unit, (unit.n_rows, system.dim), np.float16)
+            table = file.create_dataset(unit.unit, (unit.n_rows, encoder.dim), np.float16)
             table.attrs[OF_ROWS] = unit.rows_digest
             for start in range(0, len(texts), _PIECES):
                 some = texts[start : start + _PIECES]
                 there = [place for place, text in enumerate(some) if text]
-                vectors = np.zeros((len(some), system.dim), np.float16)
+                vectors = np.zeros((len(some), encoder.dim), np.float16)
                 if there:
                     vectors[there] = _unit_vectors(
-                        system, [some[place] for place in there], None, str(dataset)
+                        encoder, [some[place] for place in there], None, str(dataset)
                     )
                 table[start : start + len(some)] = vectors
 
@@ -200,8 +200,8 @@ def piece_texts(unit: UnitTable, processors: Sequence[SentencePieceProcessor]) -
     return texts + [""] * (unit.n_rows - len(texts))
 
 
-def _unit_vectors(system: System, sentences: Sequence[str], language: str | None, name: str) -> Float32:
-    vectors = system.embed_finite(sentences, language, name=name)
+def _unit_vectors(encoder: Encoder, sentences: Sequence[str], language: str | None, name: str) -> Float32:
+    vectors = finite_vectors(encoder, sentences, language, name=name)
     unit: Float32 = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return unit
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Self
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.base.devices import choose_device, choose_precision
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
-from paraphrastic.base.threads import Workers
 from paraphrastic.model.architecture import Architecture
-from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.base.code_version import code_version
+from paraphrastic_pipeline.base.devices import choose_device, choose_precision
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training.autograd import CPU, AutogradEngine
 from paraphrastic_pipeline.training.beginning import Begin, TrainingInputs, begin

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import TOKENS, Transformer
-from paraphrastic.model.transformer import TransformerFiles, load_modules
-from paraphrastic.model.transformer_tokens import cut_into_tokens, load_tokenizer, padded, tokenizer_digest
+from paraphrastic.model.transformer import TransformerFiles
+from paraphrastic.model.transformer_tokens import padded, tokenize, tokenizer_digest
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
 from paraphrastic_pipeline.training.dataset import (
@@ -26,6 +26,7 @@ from paraphrastic_pipeline.training.dataset import (
 from paraphrastic_pipeline.training.loop import Weights
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.transformer_modules import load_modules, load_tokenizer
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -64,7 +65,7 @@ def tokenize_pairs(
             create_side(unit, side)
         for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
             for side, column in zip(SIDES, sentences, strict=True):
-                tokens = cut_into_tokens(tokenizer, column)
+                tokens = tokenize(tokenizer, column)
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
         rows = np.arange(len(tokenizer), dtype=np.int32)
         write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])

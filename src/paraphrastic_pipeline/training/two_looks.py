@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic.base.threads import Workers
+from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.training.negative_kernels import Barred, scan, second_look
 from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
 

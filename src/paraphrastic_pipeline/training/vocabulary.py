@@ -15,13 +15,7 @@ from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.units import Unknown, spell
-from paraphrastic.model.sentencepiece_models import (
-    BYTES,
-    SPACE,
-    UNKNOWN,
-    add_unknown_pieces,
-    read_model_proto,
-)
+from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN, add_unknown_pieces, read_model_proto
 
 log = logging.getLogger(__name__)
 

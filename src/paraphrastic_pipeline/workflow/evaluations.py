@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
+from paraphrastic_pipeline.base.errors import did_you_mean
 from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.evaluation.testset_names import TRACKS
 from paraphrastic_pipeline.registry.datasets import RemoteFile
@@ -89,7 +90,7 @@ class Evaluations:
         return external or self.config.definitions[self.model_of(system)]
 
     def place(self, system: str) -> Any:
-        """Return where a system is, in the form that `open_system` takes."""
+        """Return where a system is, in the form that `open_encoder` takes."""
         if entry := self.config.systems.get(system):
             kind = next(kind for kind in SYSTEM_KINDS if getattr(entry, kind))
             return {kind: as_json(getattr(entry, kind)), "label": entry.label or system}

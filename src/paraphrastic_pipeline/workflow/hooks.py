@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import end_future_times
+from paraphrastic_pipeline.base.files import end_future_times
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.workflow.estimate import estimate
 from paraphrastic_pipeline.workflow.step import FEWER_STEPS

@@ -10,8 +10,8 @@ import math
 from importlib.util import find_spec
 from pathlib import Path
 
-from paraphrastic.base.hub_names import hub_name
 from paraphrastic.model.architecture import Architecture, Part
+from paraphrastic_pipeline.base.hub_names import hub_name
 from paraphrastic_pipeline.corpus.translation_limits import MOST_SCORES
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import Translator

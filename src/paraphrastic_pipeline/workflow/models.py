@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import Json
-from paraphrastic.base.hub_names import hub_name
+from paraphrastic_pipeline.base.hub_names import hub_name
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
 from paraphrastic_pipeline.registry.licences import commercial_use

@@ -15,7 +15,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.base.tables import write_csv
+from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, read_config
 from paraphrastic_pipeline.workflow.estimate import duration, in_columns, size
 from paraphrastic_pipeline.workflow.model_needs import TRANSFORMER_MB

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import UnreadableRows
+from paraphrastic_pipeline.base.compressed import open_stream
+from paraphrastic_pipeline.base.lines import UnreadableRows
 from paraphrastic_pipeline.corpus.blocks import open_parquet
 from paraphrastic_pipeline.corpus.pair_tables import PairRows, csv_pairs, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic_pipeline.corpus.tmx import tmx_rows

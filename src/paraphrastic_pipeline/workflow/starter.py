@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.yaml_text import write_yaml
+from paraphrastic_pipeline.base.yaml_text import write_yaml
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, spelled_out
-from paraphrastic.base.streams import prepare_streams
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.errors import LogFormatter, lack_of_memory, spelled_out
 from paraphrastic_pipeline.base.records import recorded, undeclared_logged
 from paraphrastic_pipeline.registry.lock import verify_downloads
 
@@ -35,7 +35,6 @@ def step(snakemake: Any) -> Iterator[None]:
     # What the imports have made stays until the end.
     gc.freeze()
     gc.enable()
-    prepare_streams(results=False)
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
     # Snakemake imports modules when it is asked for these. If memory ran out there, nothing would explain it
     # below, so the log begins afterwards.

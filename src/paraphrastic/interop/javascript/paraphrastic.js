@@ -133,9 +133,9 @@ class Cutter {
    */
   constructor(tensors, settings) {
     this.settings = settings;
-    /** Expressions and what replaces their matches. Models that were exported before text was cleaned have none.
+    /** Expressions and what replaces their matches.
      * @type {[RegExp, string][]} */
-    this.cleaning = (settings.cleaning ?? []).map(
+    this.cleaning = settings.cleaning.map(
       (/** @type {[string, string]} */ [pattern, other]) => [new RegExp(pattern, "gu"), other],
     );
     const text = tensors.get("pieces").bytes;
@@ -341,7 +341,7 @@ class Cutter {
 /** A model: a sentence's vector is the mean of its pieces' embeddings. */
 export class Model {
   #cutter;
-  #bits;
+  #packed;
   #table;
   #factors;
   #known;
@@ -359,9 +359,9 @@ export class Model {
     this.config = settings.config;
     /** Number of dimensions of a vector. */
     this.dim = this.#unknown.length;
-    // Entries of 2 or 4 bits share bytes; see `paraphrastic/model/average.py`.
-    this.#bits = dtype === "U8" ? (8 * shape[1]) / this.dim : 0;
-    if (dtype === "U8") this.#table = bytes;
+    // Two entries of 4 bits share a byte; see `paraphrastic/model/average.py`.
+    this.#packed = dtype === "U8";
+    if (this.#packed) this.#table = bytes;
     else if (dtype === "I8") this.#table = new Int8Array(bytes.buffer);
     else if (dtype === "F16") this.#table = fromHalves(new Uint16Array(bytes.buffer));
     else this.#table = new Float32Array(bytes.buffer);
@@ -442,23 +442,21 @@ export class Model {
 
   /** @param {string} sentence */
   #vector(sentence) {
-    const { dim } = this, table = this.#table, bits = this.#bits;
+    const { dim } = this, table = this.#table;
     const all = this.#cutter.cut(sentence);
     const sums = new Float64Array(dim);
     let count = 0;
     for (const piece of all) {
       if (!this.#known[piece]) continue;
       count++;
-      const factor = this.#factors[piece];
-      if (bits) {
-        const mask = (1 << bits) - 1, each = 8 / bits;
-        for (let k = 0, at = piece * (dim / each); k < dim; at++) {
-          for (let byte = table[at], i = 0; i < each; i++, byte >>= bits) {
-            sums[k++] += factor * (2 * (byte & mask) - mask);
-          }
+      const factor = this.#factors[piece], start = piece * dim;
+      if (this.#packed) {
+        for (let k = 0; k < dim; k += 2) {
+          const byte = table[(start + k) / 2];
+          sums[k] += factor * (2 * (byte & 15) - 15);
+          sums[k + 1] += factor * (2 * (byte >> 4) - 15);
         }
       } else {
-        const start = piece * dim;
         for (let k = 0; k < dim; k++) sums[k] += factor * table[start + k];
       }
     }
@@ -495,8 +493,9 @@ function cosine(a, b) {
  */
 export function load(bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
-  if (metadata.format !== "paraphrastic-javascript") {
+  const settings = metadata["paraphrastic-javascript"];
+  if (!settings) {
     throw new Error("the model was not exported for JavaScript; paraphrastic export --format javascript does that");
   }
-  return new Model(tensors, JSON.parse(metadata.settings));
+  return new Model(tensors, JSON.parse(settings));
 }

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.report.figures.plotting import plot_squares, save_figure
 from paraphrastic_pipeline.report.shown_tables import read_rows, words
 

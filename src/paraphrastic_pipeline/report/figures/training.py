@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json_lines
+from paraphrastic_pipeline.base.files import read_json_lines
 from paraphrastic_pipeline.report.figures.plotting import plot_panels, plot_squares, save_figure
 from paraphrastic_pipeline.report.shown_tables import read_rows
 

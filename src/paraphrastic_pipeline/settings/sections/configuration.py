@@ -8,8 +8,8 @@ from hashlib import sha256
 from itertools import product
 from typing import Annotated, Literal
 
-from paraphrastic.base.limits import Length, Range
 from paraphrastic.model.architecture import Architecture, Unit
+from paraphrastic_pipeline.base.limits import Length, Range
 from paraphrastic_pipeline.settings.declared import (
     as_json,
     by_recipe,

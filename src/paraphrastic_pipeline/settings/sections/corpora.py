@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from paraphrastic.base.limits import Also, Length, OneOf, Range
+from paraphrastic_pipeline.base.limits import Also, Length, OneOf, Range
 from paraphrastic_pipeline.registry.datasets import FILE_KINDS
 from paraphrastic_pipeline.settings.declared import derived, internal, section
 from paraphrastic_pipeline.settings.sections.names import LanguageCode, NotEmpty, PlainName

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from paraphrastic.base.files import Json
-from paraphrastic.base.limits import Length, Overrides, Range
 from paraphrastic.model.architecture import (
     Architecture,
     Directions,
@@ -17,6 +16,7 @@ from paraphrastic.model.architecture import (
     Unit,
 )
 from paraphrastic.model.architecture import Part as PartOfModel
+from paraphrastic_pipeline.base.limits import Length, Overrides, Range
 from paraphrastic_pipeline.settings.declared import as_json, section, setting
 from paraphrastic_pipeline.settings.sections.names import NotEmpty
 

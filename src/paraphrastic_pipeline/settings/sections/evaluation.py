@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from paraphrastic.base.limits import Length, Range
+from paraphrastic_pipeline.base.limits import Length, Range
 from paraphrastic_pipeline.settings.declared import derived, section, setting
 from paraphrastic_pipeline.settings.sections.corpora import OtherEncoder
 from paraphrastic_pipeline.settings.sections.names import Label, LanguageCode, NotEmpty, PairCode

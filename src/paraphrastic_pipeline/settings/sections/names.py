@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from paraphrastic.base.limits import Length, Text
+from paraphrastic_pipeline.base.limits import Length, Text
 
 LanguageCode = Annotated[
     str, Text("a language code, which has two or three small letters, such as de", pattern="^[a-z]{2,3}$")

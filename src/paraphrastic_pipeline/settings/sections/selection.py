@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from paraphrastic.base.limits import Range
+from paraphrastic_pipeline.base.limits import Range
 from paraphrastic_pipeline.settings.declared import section, setting
 from paraphrastic_pipeline.settings.sections.names import Measure
 

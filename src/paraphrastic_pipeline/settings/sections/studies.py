@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from paraphrastic.base.limits import Length, Overrides, Range
+from paraphrastic_pipeline.base.limits import Length, Overrides, Range
 from paraphrastic_pipeline.settings.declared import section, setting
 from paraphrastic_pipeline.settings.sections.names import LanguageCode, Measure, SettingPath, Words
 from paraphrastic_pipeline.settings.sections.training import Training

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from paraphrastic.base.devices import Device, Precision
-from paraphrastic.base.limits import Length, Range, Size
 from paraphrastic.model.architecture import Architecture
+from paraphrastic_pipeline.base.devices import Device, Precision
+from paraphrastic_pipeline.base.limits import Length, Range, Size
 from paraphrastic_pipeline.settings.declared import by_recipe, derived, section, setting
 
 Initialization = Literal["random", "cooccurrences", "teacher"]
