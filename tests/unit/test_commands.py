@@ -1,4 +1,4 @@
-"""Test the commands that take sentences: every format in every command, what they refuse, and what they say."""
+"""Test the commands that take sentences: every format in every command, and what they refuse."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from paraphrastic.model.encoder import SentenceEncoder, cosines
 
 ENGLISH, GERMAN = (list(dict.fromkeys(side)) for side in zip(*PAIRS[:150], strict=True))
 Run = Callable[..., int]
+_SEARCH = {"input": "in.txt", "output": "s.tsv", "index": "v.npy"}
+_MINE = {"source": "in.txt", "target": "in.txt", "output": "m.tsv"}
 
 
 @pytest.fixture
@@ -31,7 +34,9 @@ def run(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def run(command: str, *more: str, **options: object) -> int:
         named = {"model": folder, **options}
-        words = [word for name, value in named.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+        words = [
+            word for name, value in named.items() for word in (f"--{name.replace('_', '-')}", str(value))
+        ]
         return main([command, *words, *more])
 
     return run
@@ -128,7 +133,7 @@ def test_pairs_of_every_format_are_scored_and_evaluated(form: str, run: Run, mod
 def test_second_sentences_of_a_file_of_their_own(run: Run) -> None:
     first, second = write("a.txt", ENGLISH[:5]), write("b.txt", ENGLISH[1:6])
     assert run("score", input=first, second=second, output="scores.tsv") == 0
-    assert [line[1:] for line in cells("scores.tsv")] == [*map(list, zip(ENGLISH[:5], ENGLISH[1:6], strict=True))]
+    assert [line[1:] for line in cells("scores.tsv")] == list(map(list, pairwise(ENGLISH[:6])))
 
 
 BAD = "café\n".encode("latin-1")
@@ -176,15 +181,15 @@ def test_a_bad_row_stops_a_command_or_is_left_out(
         ("score", {"input": "rows.csv", "second": "in.txt", "output": "s.tsv"}, "rows.csv"),
         ("search", {"input": "in.txt", "output": "s.tsv", "index": "none.npy"}, "none.npy"),
         ("search", {"input": "in.txt", "output": "s.tsv", "index": "in.txt"}, "in.txt"),
-        ("search", {"input": "in.txt", "output": "s.tsv", "index": "v.npy", "sentences_column": "a"}, "--sentences-column"),
-        ("search", {"input": "in.txt", "output": "s.tsv", "index": "v.npy", "sentences": "rows.csv", "column": "none"}, "none"),
+        ("search", {**_SEARCH, "sentences_column": "a"}, "--sentences-column"),
+        ("search", {**_SEARCH, "sentences": "rows.csv", "column": "none"}, "none"),
         ("dedup", {"input": "in.txt", "output": "k.txt", "id": "a"}, "--id"),
         ("dedup", {"input": "in.txt", "output": "k.txt", "threshold": 0}, "0"),
         ("dedup", {"input": "in.txt", "output": "k.txt", "threshold": 1.5}, "1.5"),
         ("dedup", {"input": "in.txt", "output": "k.parquet"}, "k.parquet"),
         ("dedup", {"input": "in.txt", "output": "k.txt", "report": "./k.txt"}, "k.txt"),
         ("mine", {"source": "in.txt", "target": "in.txt", "output": "m.tsv", "id": "a"}, "--id"),
-        ("mine", {"source": "in.txt", "target": "in.txt", "output": "m.tsv", "target_id": "a"}, "--target-id"),
+        ("mine", {**_MINE, "target_id": "a"}, "--target-id"),
         ("mine", {"source": "-", "target": "-", "output": "m.tsv"}, "standard input"),
         ("mine", {"source": "in.txt", "target": "empty.txt", "output": "m.tsv"}, "empty.txt"),
         ("evaluate", {"pairs": "empty.txt"}, "empty.txt"),
@@ -221,7 +226,18 @@ def test_what_argparse_refuses(words: list[str], capsys: pytest.CaptureFixture[s
 
 def test_every_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    library = ["embed", "score", "search", "dedup", "mine", "evaluate", "models", "demo", "export", "import-checkpoint"]
+    library = [
+        "embed",
+        "score",
+        "search",
+        "dedup",
+        "mine",
+        "evaluate",
+        "models",
+        "demo",
+        "export",
+        "import-checkpoint",
+    ]
     (commands,) = (action for action in build_parser()._actions if action.choices)
     for name in library:
         text = commands.choices[name].format_help()  # type: ignore[index]
@@ -229,7 +245,9 @@ def test_every_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"paraphrastic {name}" in text.partition("example")[2], name
 
 
-def test_another_models_vectors_are_refused(run: Run, changed: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_models_vectors_are_refused(
+    run: Run, changed: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = write("in.txt", ENGLISH[:9])
     assert run("embed", input=lines, output="v.npy") == 0
     assert run("embed", input=lines, output="v.parquet") == 0
@@ -240,14 +258,23 @@ def test_another_models_vectors_are_refused(run: Run, changed: Any, capsys: pyte
             assert run("search", model=other, input=lines, output="s.tsv", index=index) == 1
             assert error_of(capsys).startswith(f"{index}: ")
     # A name and a mode without an effect change no vector.
-    assert run("search", model=changed("same", folding={"tr": "none"}), input=lines, output="s.tsv", index="v.npy") == 0
+    assert (
+        run(
+            "search",
+            model=changed("same", folding={"tr": "none"}),
+            input=lines,
+            output="s.tsv",
+            index="v.npy",
+        )
+        == 0
+    )
     # Vectors of nobody knows which model are searched, and a line says so.
     Path("v.npy.json").unlink()
     capsys.readouterr()
     assert run("search", input=lines, output="s.tsv", index="v.npy") == 0
     assert "v.npy" in capsys.readouterr().err
     assert run("embed", input=write("few.txt", ENGLISH[:3]), output="few.npy") == 0
-    os.rename("few.npy.json", "v.npy.json")
+    Path("few.npy.json").rename("v.npy.json")
     assert run("search", input=lines, output="s.tsv", index="v.npy") == 1
     assert "v.npy.json" in error_of(capsys)
 
@@ -276,16 +303,31 @@ def test_min_score_and_blank_queries(run: Run, model: SentenceEncoder) -> None:
     run("embed", input=write("in.txt", lines), output="v.npy")
     assert run("search", input="in.txt", output="s.tsv", index="v.npy", min_score=0.9999) == 0
     found = cells("s.tsv")
-    assert [line[1] for line in found] == [line[3] for line in found] == [str(number) for number in range(1, 10)]
+    assert (
+        [line[1] for line in found] == [line[3] for line in found] == [str(number) for number in range(1, 10)]
+    )
 
 
 @pytest.mark.parametrize("name", ["v.jsonl", "-"])
 def test_vectors_as_json_lines_and_on_standard_output(name: str, run: Run, model: SentenceEncoder) -> None:
     write("in.txt", ENGLISH[:3])
     program = "import sys; from paraphrastic.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = ["embed", "--model", str(model.folder), "--input", "-", "--output", name, "--dtype", "float16", "--normalize"]
+    words = [
+        "embed",
+        "--model",
+        str(model.folder),
+        "--input",
+        "-",
+        "--output",
+        name,
+        "--dtype",
+        "float16",
+        "--normalize",
+    ]
     with Path("in.txt").open("rb") as stream:
-        ended = subprocess.run([sys.executable, "-c", program, *words], stdin=stream, capture_output=True, check=True)
+        ended = subprocess.run(
+            [sys.executable, "-c", program, *words], stdin=stream, capture_output=True, check=True
+        )
     expected = model.embed_raw_text(ENGLISH[:3], dtype=np.float16, normalize=True)
     if name == "-":
         Path("out.npy").write_bytes(ended.stdout)
@@ -305,7 +347,9 @@ def test_dedup_reads_a_pipe_and_writes_a_null_device(run: Run, monkeypatch: pyte
 
 
 def test_thresholds_of_a_file(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = [f"{a}\t{a}\t1" for a in ENGLISH[:9]] + [f"{a}\t{b}\t0" for a, b in zip(ENGLISH, ENGLISH[9:18], strict=False)]
+    pairs = [f"{a}\t{a}\t1" for a in ENGLISH[:9]] + [
+        f"{a}\t{b}\t0" for a, b in zip(ENGLISH, ENGLISH[9:18], strict=False)
+    ]
     write("labelled.tsv", pairs)
     assert run("evaluate", "--labels", pairs="labelled.tsv", output="quality.json") == 0
     value = json.loads(Path("quality.json").read_text())["models"][0]["threshold"]
@@ -321,7 +365,10 @@ def test_thresholds_of_a_file(run: Run, capsys: pytest.CaptureFixture[str]) -> N
         assert given in error_of(capsys)
     capsys.readouterr()
     run("embed", model="en", input="in.txt", output="en.npy")
-    assert run("search", model="en", input="in.txt", index="en.npy", output="s.tsv", min_score="quality.json") == 1
+    assert (
+        run("search", model="en", input="in.txt", index="en.npy", output="s.tsv", min_score="quality.json")
+        == 1
+    )
     assert "quality.json" in error_of(capsys)
 
 

@@ -74,7 +74,7 @@ def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: s
 
 def test_only_a_transformer_is_moved_to_a_gpu(data: Data, tmp_path: Path) -> None:
     folder = data.train(ARCHITECTURES["lstm"], tmp_path, replace(SHORT, epochs=0))
-    with pytest.raises(InputError, match="^Random LSTM .*cuda"):
+    with pytest.raises(InputError, match=r"^Random LSTM .*cuda"):
         open_encoder(folder, device="cuda")
 
 

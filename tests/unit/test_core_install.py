@@ -20,7 +20,9 @@ SOURCES = ROOT / "src"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PROGRAM = "import sys; from paraphrastic.cli import main; sys.exit(main())"
 # Settings of pip that would offer packages from elsewhere, and a path to another copy of the library.
-VARIABLES = {key: value for key, value in os.environ.items() if not key.startswith("PIP_") and key != "PYTHONPATH"}
+VARIABLES = {
+    key: value for key, value in os.environ.items() if not key.startswith("PIP_") and key != "PYTHONPATH"
+}
 
 
 def distributions(requirements: list[str]) -> set[str]:
@@ -52,7 +54,9 @@ def make_environment(folder: Path) -> None:
     link_packages(next(made.glob("lib/python*/site-packages")))
     # Without an index, this also checks that everything that the wheel needs is there.
     pip = [sys.executable, "-m", "pip", "--python", made / "bin/python"]
-    subprocess.run([*pip, "install", "--quiet", "--no-index", *wheels.glob("*.whl")], check=True, env=VARIABLES)
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-index", *wheels.glob("*.whl")], check=True, env=VARIABLES
+    )
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,9 @@ class Environment:
 
     def run(self, code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [*self.python, "-c", code, *arguments]
-        return subprocess.run(command, cwd=folder, env=self.variables, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, cwd=folder, env=self.variables, capture_output=True, text=True, check=False
+        )
 
     def command(self, folder: Path, *arguments: str) -> str:
         """Run a command, which must succeed without PyTorch."""
@@ -74,7 +80,9 @@ class Environment:
         return ended.stdout
 
 
-@pytest.fixture(scope="session", params=["links", pytest.param("wheel", marks=pytest.mark.slow("builds a wheel"))])
+@pytest.fixture(
+    scope="session", params=["links", pytest.param("wheel", marks=pytest.mark.slow("builds a wheel"))]
+)
 def core(request: pytest.FixtureRequest, made_once: MakeOnce) -> Environment:
     if request.param == "wheel":
         made = made_once("core-wheel", make_environment)
@@ -89,11 +97,27 @@ def test_every_command_of_the_library_on_real_sizes(core: Environment, tmp_path:
     """Deduplicate 40,000 lines, mine two files of 30,000, and run all other commands on a part of them."""
     assert "torch" not in {name.partition("-")[0] for name in distributions(PROJECT["dependencies"])}
     generator = random.Random(0)
-    words = ["dog", "cat", "man", "house", "river", "train", "red", "old", "small", "runs", "sees", "eats", "near"]
+    words = [
+        "dog",
+        "cat",
+        "man",
+        "house",
+        "river",
+        "train",
+        "red",
+        "old",
+        "small",
+        "runs",
+        "sees",
+        "eats",
+        "near",
+    ]
     lines = [" ".join(generator.choices(words, k=9)) for _ in range(20_000)]
     (tmp_path / "many.txt").write_text("".join(f"{line}\n" for line in lines * 2))
     (tmp_path / "target.txt").write_text("".join(f"{line.upper()}\n" for line in reversed(lines)))
-    core.command(tmp_path, "dedup", "--model", "en", "--input", "many.txt", "--output", "kept.txt", "--threshold", "1")
+    core.command(
+        tmp_path, "dedup", "--model", "en", "--input", "many.txt", "--output", "kept.txt", "--threshold", "1"
+    )
     kept = (tmp_path / "kept.txt").read_text().splitlines()
     # Sentences of the same words have the same average.
     assert len({tuple(sorted(line.split())) for line in lines}) == len(kept) <= len(lines)

@@ -1,4 +1,4 @@
-"""Test the methods of a model: vectors do not depend on how they are asked for, and pickles give the same model."""
+"""Test the methods of a model, whose vectors do not depend on how they are asked for, and pickles."""
 
 import copy
 import pickle
@@ -122,7 +122,7 @@ def test_every_column_gives_the_vectors_of_a_list(kind: str, model: AverageEncod
      pd.Series(["a", None]), np.ma.array(["a", "b"], mask=[False, True]), 5],
 )  # fmt: skip
 def test_what_is_no_column_of_strings_is_a_type_error(given: Any, model: AverageEncoder) -> None:
-    with pytest.raises(TypeError, match="."):
+    with pytest.raises(TypeError, match=r"."):
         model.embed_raw_text(given)
 
 
@@ -216,7 +216,9 @@ def test_another_process_embeds_the_same(model: AverageEncoder) -> None:
     np.testing.assert_array_equal(vectors, model.encode(TEXTS))
 
 
-def test_the_digest_is_that_of_what_determines_vectors(model: AverageEncoder, changed: Callable[..., Path]) -> None:
+def test_the_digest_is_that_of_what_determines_vectors(
+    model: AverageEncoder, changed: Callable[..., Path]
+) -> None:
     def digest(name: str, **config: Any) -> str:
         return load_model(changed(name, **config)).digest
 

@@ -84,7 +84,10 @@ DAMAGED: dict[str, tuple[Callable[[Path], None], str]] = {
     "folding": (config(folding={"en": "yo"}), "en"),
     "dimension": (config(dimension=7), "7"),
     "no architecture": (config(encoder="parts"), "architecture"),
-    "an odd architecture": (config(encoder="parts", architecture={"parts": [{"nonsense": 1}]}), "config.json"),
+    "an odd architecture": (
+        config(encoder="parts", architecture={"parts": [{"nonsense": 1}]}),
+        "config.json",
+    ),
     "no table": (tensors(embeddings=None), "embeddings"),
     "no known": (tensors(known=None), "known"),
     "too few rows": (tensors(embeddings=lambda table: table[:-1]), "embeddings"),
@@ -145,7 +148,7 @@ def test_names_and_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folde
         with pytest.raises(InputError, match=f"^{missing}: .*en-de-es-fr"):
             load_model(missing)
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="^file: "):
+    with pytest.raises(InputError, match=r"^file: "):
         load_model("file")
     with pytest.raises(InputError, match="sp_model"):
         load_model(sp_model="paranmt.model")
@@ -157,7 +160,8 @@ def test_names_and_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folde
 @pytest.mark.parametrize(
     ("path", "languages", "chosen"),
     [
-        (None, [], "en-de-es-fr"), (None, ["en"], "en"), (None, ["de"], "en-de-es-fr"), (None, [None, "fr"], "en-de-es-fr"),
+        (None, [], "en-de-es-fr"), (None, ["en"], "en"), (None, ["de"], "en-de-es-fr"),
+        (None, [None, "fr"], "en-de-es-fr"),
         (None, ["en", "es"], "en-de-es-fr"), ("en", ["en"], "en"), ("somewhere", ["pl"], "somewhere"),
     ],
 )  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from paraphrastic.base.files import write_json
-from paraphrastic.base.units import Unknown
 from paraphrastic_pipeline.report.card import write_card
+from paraphrastic_pipeline.training.vocabulary import Unknown
 
 CONFIG = {
     "encoder": "averaged_subwords",

@@ -131,7 +131,7 @@ def test_a_sentence_of_no_pair_and_tsv_from_and_to_standard_streams(
     model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     text = "".join("\t".join(pair) + "\n" for pair in PAIRS[:40])
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
     sentences = tmp_path / "sentences"
     sentences.write_text("the cat sees a new idea\n\n")
     arguments = ["--model", str(model), "--pairs", "-", "--sentences", str(sentences), "--megabatch", "7"]

@@ -29,7 +29,9 @@ def clustered(n: int, dim: int, seed: int, *, zeros: bool = True) -> Float32:
     """Vectors with near ones, equal ones, opposite ones, zeros, and lengths of any order."""
     random = np.random.default_rng(seed)
     centres = random.normal(size=(max(1, n // 3), dim))
-    x = centres[random.integers(len(centres), size=n)] + random.normal(size=(n, dim)) * random.choice([0, 0.05, 0.5], (n, 1))
+    x = centres[random.integers(len(centres), size=n)] + random.normal(size=(n, dim)) * random.choice(
+        [0, 0.05, 0.5], (n, 1)
+    )
     x *= random.choice([1e-9, 1.0, -1.0, 1e9], (n, 1), p=[0.1, 0.7, 0.1, 0.1])
     if zeros:
         x[random.random(n) < 0.05] = 0
@@ -55,8 +57,17 @@ sizes = st.integers(1, 60)
 
 
 @settings(max_examples=60, deadline=None)
-@given(n=sizes, m=sizes, dim=st.integers(1, 40), k=st.integers(1, 7), seed=st.integers(0, 999), threads=st.integers(1, 3))
-def test_both_directions_of_nearest_neighbours(n: int, m: int, dim: int, k: int, seed: int, threads: int) -> None:
+@given(
+    n=sizes,
+    m=sizes,
+    dim=st.integers(1, 40),
+    k=st.integers(1, 7),
+    seed=st.integers(0, 999),
+    threads=st.integers(1, 3),
+)
+def test_both_directions_of_nearest_neighbours(
+    n: int, m: int, dim: int, k: int, seed: int, threads: int
+) -> None:
     x, y = clustered(n, dim, seed), clustered(m, dim, seed + 1)
     table = cosine_table(x, y)
     with pytest.MonkeyPatch.context() as patch:
@@ -75,7 +86,8 @@ def test_both_directions_of_nearest_neighbours(n: int, m: int, dim: int, k: int,
 @settings(max_examples=60, deadline=None)
 @given(
     n=sizes, q=sizes, dim=st.integers(1, 40), k=st.integers(1, 70), seed=st.integers(0, 999),
-    min_score=st.sampled_from([None, -0.5, 0.0, 0.7, 1.0]), kind=st.sampled_from([np.float16, np.float32, np.float64]),
+    min_score=st.sampled_from([None, -0.5, 0.0, 0.7, 1.0]),
+    kind=st.sampled_from([np.float16, np.float32, np.float64]),
 )  # fmt: skip
 def test_search(n: int, q: int, dim: int, k: int, seed: int, min_score: float | None, kind: Any) -> None:
     rows, queries = clustered(n, dim, seed), clustered(q, dim, seed + 1)
@@ -112,7 +124,9 @@ def test_among_equals_lower_rows_come_first() -> None:
 def plain_duplicates(x: Float32, threshold: float) -> list[int]:
     table, originals = cosine_table(x, x), [-1] * len(x)
     for row in range(len(x)):
-        kept = (other for other in range(row) if originals[other] < 0 and table[row, other] >= threshold - 1e-9)
+        kept = (
+            other for other in range(row) if originals[other] < 0 and table[row, other] >= threshold - 1e-9
+        )
         originals[row] = next(kept, -1)
     return originals
 
@@ -122,16 +136,18 @@ def plain_duplicates(x: Float32, threshold: float) -> list[int]:
     n=st.integers(0, 150), dim=st.integers(1, 30), seed=st.integers(0, 999), threads=st.integers(1, 3),
     threshold=st.sampled_from([0.3, 0.9, 0.999, 1.0]), kept=st.sampled_from([None, 1, 3]),
 )  # fmt: skip
-def test_near_duplicates(n: int, dim: int, seed: int, threads: int, threshold: float, kept: int | None) -> None:
+def test_near_duplicates(
+    n: int, dim: int, seed: int, threads: int, threshold: float, kept: int | None
+) -> None:
     x = clustered(n, dim, seed)
-    bound = None
-    if kept is not None:
-        basis = np.linalg.qr(np.random.default_rng(seed).normal(size=(dim, dim)))[0][:, : min(kept, dim)]
-        bound = Bound(dim, np.ascontiguousarray(basis, np.float32))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duplicates, "BLOCK", 32)
         patch.setattr(duplicates, "PART", 8)
-        found = near_duplicates(x, threshold, threads=threads, bound=bound)
+        if kept is not None:
+            basis = np.linalg.qr(np.random.default_rng(seed).normal(size=(dim, dim)))[0][:, : min(kept, dim)]
+            bound = Bound(dim, np.ascontiguousarray(basis, np.float32))
+            patch.setattr(duplicates, "bound_for_threshold", lambda *_: bound)
+        found = near_duplicates(x, threshold, threads=threads)
     assert found.originals.tolist() == plain_duplicates(x, threshold)
     left_out = np.flatnonzero(found.originals >= 0)
     expected = cosine_table(x, x)[left_out, found.originals[left_out]]
@@ -215,7 +231,7 @@ BAD = {
 def test_what_is_no_matrix_is_refused(case: str) -> None:
     given, named = BAD[case]
     for call in (lambda: search(given, GOOD[:, :2]), lambda: near_duplicates(given, 0.9)):
-        with pytest.raises(InputError, match="^vectors: ") as caught:
+        with pytest.raises(InputError, match=r"^vectors: ") as caught:
             call()
         assert named in str(caught.value)
 
@@ -223,7 +239,7 @@ def test_what_is_no_matrix_is_refused(case: str) -> None:
 def test_arguments_of_search_and_near_duplicates(model: AverageEncoder, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="queries"):
         search(GOOD, GOOD * np.float32(np.nan))
-    with pytest.raises(InputError, match="3 dimensions.*2"):
+    with pytest.raises(InputError, match=r"3 dimensions.*2"):
         search(GOOD, GOOD[:, :2])
     with pytest.raises(InputError, match="k is 0"):
         search(GOOD, GOOD, 0)
@@ -231,7 +247,7 @@ def test_arguments_of_search_and_near_duplicates(model: AverageEncoder, tmp_path
         near_duplicates(GOOD, 0)
     with pytest.raises(InputError, match="load_model"):
         search(["a"], ["a"], model="en")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="file"):
+    with pytest.raises(TypeError):
         near_duplicates(tmp_path, 0.9)  # type: ignore[arg-type]
     assert search(np.empty((0, 3), np.float32), GOOD).indices.shape == (3, 0)
     assert search(GOOD, np.empty((0, 3), np.float32)).indices.shape == (0, 3)

@@ -59,9 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     model = open_folder(shipped_models()["en-de-es-fr"])
     for name, source in (("m", "measured"), ("m-untrained", "untrained")):
-        evaluation = Evaluation(
-            model, results / "eval" / name / "held_out.json", None, source, 100
-        )  # type: ignore[arg-type]
+        evaluation = Evaluation(model, results / "eval" / name / "held_out.json", None, source, 100)  # type: ignore[arg-type]
         evaluation.result.parent.mkdir(parents=True)
         evaluate_held_out(evaluation, held, merged, languages=LANGUAGES)
     return results

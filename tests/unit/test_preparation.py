@@ -12,7 +12,7 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import clean, is_chinese, prepare_text, visible
 from paraphrastic.interop.text_patterns import PYTHON, cleaning
-from paraphrastic.base.units import spell
+from paraphrastic.model.units import spell
 
 # Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), and marks of annotations.
 IGNORABLE = re.compile(
@@ -23,7 +23,9 @@ EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 
 
 def plain_visible(text: str) -> str:
-    text = "".join(" " if unicodedata.category(letter) == "Cc" or letter == "\u200b" else letter for letter in text)
+    text = "".join(
+        " " if unicodedata.category(letter) == "Cc" or letter == "\u200b" else letter for letter in text
+    )
     return IGNORABLE.sub("", text)
 
 
@@ -36,7 +38,11 @@ def test_every_character_is_seen_as_unicode_says() -> None:
     assert text == plain_visible("".join(EVERY))
 
 
-odd = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("aΣσİIıёЁ \u00ad\u200b\u200d\ufe0f\t\x85ـ\u064b狗犬")))
+odd = st.text(
+    st.one_of(
+        st.characters(codec="utf-8"), st.sampled_from("aΣσİIıёЁ \u00ad\u200b\u200d\ufe0f\t\x85ـ\u064b狗犬")
+    )
+)
 
 
 @settings(max_examples=300, deadline=None)
@@ -53,8 +59,10 @@ def test_text_is_prepared_as_described(texts: list[str], lowercase: bool) -> Non
 @pytest.mark.parametrize(
     ("folding", "text", "folded"),
     [
-        ({"ar": "marks"}, "مُحَمَّد ٱ", "محمد ا"), ({"ru": "yo"}, "Ёж е\u0308 ёлка", "Еж е елка"), ({"tr": "dotted"}, "İI", "iI"),
-        ({"tr": "dotless"}, "İIı", "iii"), ({"tr": "none", "ru": "none"}, "Ёİ", "Ёİ"), ({}, "e\u0301", "e\u0301"),
+        ({"ar": "marks"}, "مُحَمَّد ٱ", "محمد ا"), ({"ru": "yo"}, "Ёж е\u0308 ёлка", "Еж е елка"),
+        ({"tr": "dotted"}, "İI", "iI"),
+        ({"tr": "dotless"}, "İIı", "iii"), ({"tr": "none", "ru": "none"}, "Ёİ", "Ёİ"),
+        ({}, "e\u0301", "e\u0301"),
     ],
 )  # fmt: skip
 def test_folding(folding: dict[str, str], text: str, folded: str) -> None:
@@ -79,7 +87,11 @@ def test_chinese_is_segmented_if_it_is_chinese() -> None:
     pytest.importorskip("jieba")
     segmentation = {"zh": "accurate"}
     texts = ["我来到北京清华大学", "A dog.", "T恤"]
-    assert prepare_text(texts, segmentation=segmentation, lowercase=True) == ["我 来到 北京 清华大学", "a dog.", "t 恤"]
+    assert prepare_text(texts, segmentation=segmentation, lowercase=True) == [
+        "我 来到 北京 清华大学",
+        "a dog.",
+        "t 恤",
+    ]
     assert prepare_text(texts[:1], segmentation={"zh": "full"}) == ["我 来到 北京 清华 清华大学 华大 大学"]
     assert prepare_text(texts, segmentation=segmentation, language="ja") == texts
     assert prepare_text(texts[1:2], segmentation=segmentation, language="zh") == ["A dog ."]
@@ -90,7 +102,8 @@ def test_chinese_is_segmented_if_it_is_chinese() -> None:
 @pytest.mark.parametrize(
     ("unit", "text", "spelled"),
     [
-        ("word", " (hello!)  it's 3.5% ", "( hello ! ) it's 3.5 %"), ("trigram", "to be", "␠to to␠ o␠b ␠be be␠"),
+        ("word", " (hello!)  it's 3.5% ", "( hello ! ) it's 3.5 %"),
+        ("trigram", "to be", "␠to to␠ o␠b ␠be be␠"),
         ("trigram", "", ""), ("subword", " as is ", " as is "), ("word", "...", ". . ."),
     ],
 )  # fmt: skip
@@ -105,5 +118,11 @@ def test_cells_have_no_control_characters() -> None:
 def test_what_nobody_sees_changes_no_vector() -> None:
     model = load_model("en-de-es-fr")
     seen = ["soft hyphen", "a b", "Das ist schön.", "ΟΔΟΣ", "👍 ok"]
-    unseen = ["soft\u00ad hy\u200dphen", "a\u200bb", "\ufeffDas\x07ist schön\u2060.", "ΟΔΟ\u00adΣ", "👍\ufe0f ok"]
+    unseen = [
+        "soft\u00ad hy\u200dphen",
+        "a\u200bb",
+        "\ufeffDas\x07ist schön\u2060.",
+        "ΟΔΟ\u00adΣ",
+        "👍\ufe0f ok",
+    ]
     np.testing.assert_array_equal(model.encode(unseen), model.encode(seen))

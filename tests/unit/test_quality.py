@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from small_corpus import PAIRS
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
+from small_corpus import PAIRS
 
 from paraphrastic import Source
 from paraphrastic.base.errors import InputError
@@ -27,7 +27,9 @@ from paraphrastic.quality.thresholds import Thresholds, auc
 
 
 def pairs_of(sources: list[str], targets: list[str], labels: Any = None) -> LabelledPairs:
-    return LabelledPairs("pairs", sources, targets, None if labels is None else np.array(labels, float), len(sources))
+    return LabelledPairs(
+        "pairs", sources, targets, None if labels is None else np.array(labels, float), len(sources)
+    )
 
 
 def test_retrieval_is_counted(model: AverageEncoder) -> None:
@@ -40,7 +42,8 @@ def test_retrieval_is_counted(model: AverageEncoder) -> None:
         table = model.similarity(model.encode(side), model.encode(candidates))
         order = np.argsort(-table, axis=1, kind="stable")[:, :10]
         right = [
-            [(text, candidates[place])[::turn] in partners for place in near] for text, near in zip(side, order, strict=True)
+            [(text, candidates[place])[::turn] in partners for place in near]
+            for text, near in zip(side, order, strict=True)
         ]
         hits = sum(near[0] for near in right)
         assert result[name]["nearest"] == pytest.approx(hits / len(side))
@@ -67,24 +70,32 @@ def test_labels_are_measured(model: AverageEncoder) -> None:
     variance = (area * (1 - area) + 19 * (first - area**2) + 19 * (second - area**2)) / 400
     assert area - low == pytest.approx(1.959964 * math.sqrt(variance))
     for row in [*result["thresholds"], result["best"]]:
-        figures = precision_recall_fscore_support(labels, scores >= row["threshold"], average="binary", zero_division=1)
+        figures = precision_recall_fscore_support(
+            labels, scores >= row["threshold"], average="binary", zero_division=1
+        )
         assert [row["precision"], row["recall"], row["f1"]] == pytest.approx(list(figures[:3]))
     graded = [float(number % 7) for number in range(40)]
     result = evaluate_pairs(model, pairs_of(sources, targets, graded), model="m")
     rho = stats.spearmanr(scores, graded).statistic
-    assert [result["spearman"], result["pearson"]] == pytest.approx([rho, stats.pearsonr(scores, graded).statistic])
+    assert [result["spearman"], result["pearson"]] == pytest.approx(
+        [rho, stats.pearsonr(scores, graded).statistic]
+    )
     room = 1.959964 * math.sqrt((1 + rho**2 / 2) / 37)
-    assert result["interval"] == pytest.approx([math.tanh(math.atanh(rho) - room), math.tanh(math.atanh(rho) + room)])
+    assert result["interval"] == pytest.approx(
+        [math.tanh(math.atanh(rho) - room), math.tanh(math.atanh(rho) + room)]
+    )
     assert "threshold" not in result
-    with pytest.raises(InputError, match="^pairs: .*precision"):
+    with pytest.raises(InputError, match=r"^pairs: .*precision"):
         evaluate_pairs(model, pairs_of(sources, targets, graded), model="m", precision=0.9)
+    wrong = [1 - label for label in labels]
     with pytest.raises(InputError, match="precision"):
-        wrong = [1 - label for label in labels]
         evaluate_pairs(model, pairs_of(sources, targets, wrong), model="m", precision=0.999)
 
 
 scored = st.lists(
-    st.tuples(st.sampled_from([-0.2, 0.1, 0.1 + 1e-9, 0.3, 0.5, 0.7, 0.9, 1.0]), st.booleans()), min_size=2, max_size=30
+    st.tuples(st.sampled_from([-0.2, 0.1, 0.1 + 1e-9, 0.3, 0.5, 0.7, 0.9, 1.0]), st.booleans()),
+    min_size=2,
+    max_size=30,
 )
 
 
@@ -98,7 +109,11 @@ def test_thresholds(pairs: list[tuple[float, bool]], precision: float | None) ->
     def at(threshold: float) -> tuple[float, float, float]:
         accepted = scores >= threshold
         hits = int((accepted & right).sum())
-        return hits / accepted.sum() if accepted.any() else 1.0, hits / wanted, 2 * hits / (accepted.sum() + wanted)
+        return (
+            hits / accepted.sum() if accepted.any() else 1.0,
+            hits / wanted,
+            2 * hits / (accepted.sum() + wanted),
+        )
 
     for row in thresholds.table():
         assert (row.precision, row.recall, row.f1) == at(row.threshold)
@@ -127,20 +142,23 @@ def test_correlations_are_those_of_scipy(values: list[int], seed: int) -> None:
     scores = gold + np.random.default_rng(seed).normal(size=len(gold))
     np.testing.assert_array_equal(ranked(gold), stats.rankdata(gold))
     if len(set(values)) == 1:
-        with pytest.raises(InputError, match="^x: "):
+        with pytest.raises(InputError, match=r"^x: "):
             pearson(scores, gold, name="x")
         return
     assert pearson(scores, gold, name="x") == pytest.approx(stats.pearsonr(scores, gold).statistic, abs=1e-12)
-    assert spearman(scores, gold, name="x") == pytest.approx(stats.spearmanr(scores, gold).statistic, abs=1e-12)
+    assert spearman(scores, gold, name="x") == pytest.approx(
+        stats.spearmanr(scores, gold).statistic, abs=1e-12
+    )
     assert pearson(scores * 1e300, gold, name="x") == pytest.approx(pearson(scores, gold, name="x"))
 
 
 @pytest.mark.parametrize(
-    ("scores", "gold"), [([1, 2], [1, 2]), ([1, 2, math.nan], [1, 2, 3]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [2, 2, 2])]
+    ("scores", "gold"),
+    [([1, 2], [1, 2]), ([1, 2, math.nan], [1, 2, 3]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [2, 2, 2])],
 )
 def test_a_correlation_that_is_none_is_an_error(scores: list[float], gold: list[float]) -> None:
     for measure in (pearson, spearman):
-        with pytest.raises(InputError, match="^test set: "):
+        with pytest.raises(InputError, match=r"^test set: "):
             measure(np.array(scores, float), np.array(gold, float), name="test set")
 
 
@@ -156,7 +174,8 @@ def write(path: Path, *lines: str) -> str:
 
 
 LABELS = {
-    "numbers": ("1", "0", "0.5"), "words": ("true", "False", "TRUE"), "spaces": (" 1 ", "0", "1"), "degrees": ("4.2", "0", "-1"),
+    "numbers": ("1", "0", "0.5"), "words": ("true", "False", "TRUE"), "spaces": (" 1 ", "0", "1"),
+    "degrees": ("4.2", "0", "-1"),
 }  # fmt: skip
 VALUES = {"numbers": [1, 0, 0.5], "words": [1, 0, 1], "spaces": [1, 0, 1], "degrees": [4.2, 0, -1]}
 
@@ -186,7 +205,8 @@ def test_labels_are_read(case: str, header: bool, where: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("lines", "labels", "place"),
     [
-        (["a\tb\t1", "c\td\tx", "e\tf\t0"], True, "pairs.txt:2: "), (["a\tb\t1", "c\t \t0", "e\tf\t0"], True, "pairs.txt:2: "),
+        (["a\tb\t1", "c\td\tx", "e\tf\t0"], True, "pairs.txt:2: "),
+        (["a\tb\t1", "c\t \t0", "e\tf\t0"], True, "pairs.txt:2: "),
         (["a\tb\t1", "c\td", "e\tf\t0"], True, "pairs.txt:2: "), (["a\tb", " \td"], False, "pairs.txt:2: "),
         (["a\tb\t1", "c\td\t0"], False, "pairs.txt:1: "), (["a\tb\t1_0", "c\td\t0"], True, "pairs.txt:1: "),
     ],
@@ -203,17 +223,18 @@ def test_a_bad_pair_is_named_or_left_out(lines: list[str], labels: bool, place: 
 
 @pytest.mark.parametrize(
     ("lines", "marks"),
-    [([], None), (["a\tb\t1", "c\td\t1"], None), (["a\tb", "c\td"], ["1"]), (["a\tb"], ["1", "0"]), (["a\tb"], ["label", "1", "0"])],
+    [([], None), (["a\tb\t1", "c\td\t1"], None), (["a\tb", "c\td"], ["1"]), (["a\tb"], ["1", "0"]),
+    (["a\tb"], ["label", "1", "0"])],
 )  # fmt: skip
 def test_pairs_that_cannot_be_measured(lines: list[str], marks: list[str] | None, tmp_path: Path) -> None:
     path = write(tmp_path / "pairs.txt", *lines)
-    with pytest.raises(InputError, match="pairs.txt|labels.txt"):
+    with pytest.raises(InputError, match=r"pairs.txt|labels.txt"):
         read_pairs(path, labels=True if marks is None else write(tmp_path / "labels.txt", *marks))
 
 
 def test_labels_beside_second_sentences_need_a_file(tmp_path: Path) -> None:
     first, second = write(tmp_path / "a.txt", "a", "b"), write(tmp_path / "b.txt", "c", "d")
-    with pytest.raises(InputError, match="b.txt"):
+    with pytest.raises(InputError, match=r"b.txt"):
         read_pairs(Source(first, second=second, texts=2), labels=True)
     read = read_pairs(Source(first, second=second, texts=2), labels=write(tmp_path / "labels.txt", "1", "0"))
     assert read.labels is not None
@@ -234,7 +255,18 @@ def test_the_command_says_and_writes_the_figures(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "pairs.tsv", *("\t".join(pair) for pair in PAIRS[:30]))
-    words = ["evaluate", "--model", str(folder), "en", "--pairs", "pairs.tsv", "--most", "20", "--output", "q.json"]
+    words = [
+        "evaluate",
+        "--model",
+        str(folder),
+        "en",
+        "--pairs",
+        "pairs.tsv",
+        "--most",
+        "20",
+        "--output",
+        "q.json",
+    ]
     assert main(words) == 0
     written = json.loads((tmp_path / "q.json").read_text())
     assert (written["pairs"], written["n"], written["of"]) == ("pairs.tsv", 20, 30)

@@ -25,7 +25,9 @@ ROWS = [
 HEADER = ("id", "text", "other")
 
 
-def write_table(path: Path, rows: Sequence[Sequence[Any]], header: Sequence[str] = HEADER, mark: str = ",") -> Path:
+def write_table(
+    path: Path, rows: Sequence[Sequence[Any]], header: Sequence[str] = HEADER, mark: str = ","
+) -> Path:
     if path.suffix == ".parquet":
         columns = [list(column) for column in zip(*rows, strict=True)]
         pq.write_table(pa.table(columns, names=list(header)), path, row_group_size=2)
@@ -50,7 +52,9 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, form: str) -> None:
     path = write_table(tmp_path / f"rows.{form}", ROWS)
     source = Source(str(path), ["text", "other"], "id", texts=2)
     assert read(source) == [(name, text, other) for name, text, other in ROWS]
-    assert read(Source(str(path), ["other"])) == [(row, other) for row, (*_, other) in enumerate(ROWS, start=1)]
+    assert read(Source(str(path), ["other"])) == [
+        (row, other) for row, (*_, other) in enumerate(ROWS, start=1)
+    ]
     if form != "tsv":
         # As many columns as texts need no names.
         assert read(Source(str(path), texts=3))[0][1:] == ROWS[0]
@@ -88,13 +92,13 @@ def test_numbers_are_names_if_the_header_has_them_and_places_if_not(tmp_path: Pa
     path = write_table(tmp_path / f"without.{form}", [("3", "It rains.")], ("10", "A dog."))
     assert read(Source(str(path), ["2"])) == [(1, "A dog."), (2, "It rains.")]
     assert read(Source(str(path), ["2"], "1")) == [("10", "A dog."), ("3", "It rains.")]
-    with pytest.raises(InputError, match="'3'.*'10', 'A dog.'"):
+    with pytest.raises(InputError, match=r"'3'.*'10', 'A dog.'"):
         read(Source(str(path), ["3"]))
 
 
 def test_quotes_of_tsv_are_text_unless_all_are_those_of_csv(tmp_path: Path) -> None:
     path = tmp_path / "rows.tsv"
-    lines = ['text\tother', '"Yes," he said.\tx', '"open\ty', '5" screen\tz', '"a ""b"" c"\t"d"', '"e\tf"\tg']
+    lines = ["text\tother", '"Yes," he said.\tx', '"open\ty', '5" screen\tz', '"a ""b"" c"\t"d"', '"e\tf"\tg']
     path.write_text("\n".join(lines) + "\n")
     rows = read(Source(str(path), ["text", "other"], texts=2, on_bad=lambda row: None))
     assert rows == [
@@ -202,7 +206,9 @@ def test_two_files_side_by_side(tmp_path: Path) -> None:
     second.write_bytes(b"eins\n\xff\n")
     with pytest.raises(InputError, match=f"^{second}:2: "):
         read(source)
-    assert read(Source(str(first), second=str(second), texts=2, on_bad=lambda row: None)) == [(1, "one", "eins")]
+    assert read(Source(str(first), second=str(second), texts=2, on_bad=lambda row: None)) == [
+        (1, "one", "eins")
+    ]
     second.write_text("eins\n")
     with pytest.raises(InputError, match=f"^{first} .*2.*{second}"):
         read(source)
@@ -220,7 +226,9 @@ def test_two_files_side_by_side(tmp_path: Path) -> None:
         lambda text, table: Source("-.parquet", ["text"]),
     ],
 )
-def test_options_that_a_file_would_not_use_are_errors(tmp_path: Path, make: Callable[[str, str], Source]) -> None:
+def test_options_that_a_file_would_not_use_are_errors(
+    tmp_path: Path, make: Callable[[str, str], Source]
+) -> None:
     text = tmp_path / "a.txt"
     text.write_text("a\n")
     table = write_table(tmp_path / "rows.parquet", ROWS)
@@ -233,13 +241,15 @@ cell = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size
 
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(cell, cell), min_size=1, max_size=6), size=st.integers(1, 4))
-def test_what_programs_write_comes_back(tmp_path_factory: pytest.TempPathFactory, rows: Any, size: int) -> None:
+def test_what_programs_write_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, rows: Any, size: int
+) -> None:
     folder = tmp_path_factory.mktemp("rows")
     for form in ("csv", "jsonl", "parquet"):
         path = write_table(folder / f"rows.{form}", rows, ("text", "other"))
         found = read(Source(str(path), ["text", "other"], texts=2), size)
         assert [texts for _, *texts in found] == [list(row) for row in rows], form
-    # A line of tabs may be read as it is, so a table of them is only told from quoted ones if no cell has a tab.
+    # Quoted lines of tab-separated text are told from others only if no cell has a tab.
     plain = [row for row in rows if "\t" not in "".join(row)]
     if plain:
         path = write_table(folder / "rows.tsv", plain, ("text", "other"))

@@ -188,7 +188,7 @@ def test_a_process_that_fails_says_how(corpora: list, tmp_path: Path) -> None:
 def test_what_does_not_run_on_a_gpu_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     job = {"device": "gpu", "cores": 1, "sentences": ["a"], "batch_sizes": [64], "language": "en"}
     static = SimpleNamespace(embed_tokens=None)
-    monkeypatch.setattr(speed_process, "open_encoder", lambda *_, **__: static)
+    monkeypatch.setattr(speed_process, "open_system", lambda *_, **__: static)
     monkeypatch.setattr(speed_process, "hold_to", lambda _: None)
     found = measure_job(system={"model2vec": "x", "label": "potion"}, seconds=1.0, repeats=1, **job)
     assert found == {"left_out": "it does not run on a GPU"}

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.units import UNITS
 from paraphrastic.model.architecture import encoder_name
 from paraphrastic.model.encoder import cosines
+from paraphrastic.model.units import UNITS
 from paraphrastic.quality.correlation import pearson, spearman
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation import sts

@@ -102,7 +102,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 def test_an_output_is_complete_or_absent(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "out.txt"
-    with pytest.raises(ZeroDivisionError), text_output(str(path)) as file:
+    with pytest.raises(ZeroDivisionError), text_output(str(path)) as file:  # noqa: PT012
         file.write("half")
         raise ZeroDivisionError
     assert list(path.parent.iterdir()) == []
@@ -139,7 +139,7 @@ with atomic_output(sys.argv[1]) as temporary:
 
 def test_a_new_folder_is_complete_or_absent(tmp_path: Path) -> None:
     folder = tmp_path / "made"
-    with pytest.raises(InputError, match=f"^{folder}/x: bad$"), new_folder(folder) as temporary:
+    with pytest.raises(InputError, match=f"^{folder}/x: bad$"), new_folder(folder) as temporary:  # noqa: PT012
         (temporary / "x").write_text("half")
         raise InputError(f"{temporary}/x: bad")
     assert list(tmp_path.iterdir()) == []
@@ -152,19 +152,25 @@ def test_a_new_folder_is_complete_or_absent(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_one_line(full_disk: Path) -> None:
     path = full_disk / "out.txt"
-    with pytest.raises(InputError, match=f"^{path}: cannot be written: No space"), byte_output(str(path)) as file:
+    with (
+        pytest.raises(InputError, match=f"^{path}: cannot be written: No space"),
+        byte_output(str(path)) as file,
+    ):
         file.write(bytes(1_000_000))
     assert [file.name for file in full_disk.iterdir()] == ["ballast"]
 
 
 @pytest.mark.parametrize("name", ["out.gz", "."])
 def test_some_names_are_no_outputs(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="^"), byte_output(str(tmp_path / name)):
+    with pytest.raises(InputError, match=r"^"), byte_output(str(tmp_path / name)):
         pass
 
 
 def test_a_descriptor_continues_where_the_shell_does(tmp_path: Path) -> None:
-    program = "from paraphrastic.base.text_files import text_output\nwith text_output({!r}) as file: file.write('b')"
+    program = (
+        "from paraphrastic.base.text_files import text_output\n"
+        "with text_output({!r}) as file: file.write('b')"
+    )
     path = tmp_path / "out.txt"
     for place in ("-", "/dev/stdout", "/dev/fd/1"):
         script = f'{{ printf a; "{sys.executable}" -c "$1"; printf c; }} >{path}; printf d >>{path}'
@@ -174,9 +180,14 @@ def test_a_descriptor_continues_where_the_shell_does(tmp_path: Path) -> None:
 
 
 def test_a_closed_stream_is_named() -> None:
-    program = "from paraphrastic.base.text_files import text_output\nwith text_output('-') as file: file.write('b')"
+    program = (
+        "from paraphrastic.base.text_files import text_output\nwith text_output('-') as file: file.write('b')"
+    )
     run = subprocess.run(
-        ["bash", "-c", f'"{sys.executable}" -c "$1" >&-', "-", program], capture_output=True, text=True, check=False
+        ["bash", "-c", f'"{sys.executable}" -c "$1" >&-', "-", program],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode != 0
     assert "InputError: standard output is closed" in run.stderr
@@ -202,7 +213,9 @@ def test_messages_show_text_from_anywhere_on_one_line() -> None:
     assert shown("x" * 99) == "'" + "x" * 39 + "…"
 
 
-@pytest.mark.parametrize(("text", "number"), [("1", 1), (" -0.5\t", -0.5), (".5", 0.5), ("1e3", 1000), ("+2.", 2)])
+@pytest.mark.parametrize(
+    ("text", "number"), [("1", 1), (" -0.5\t", -0.5), (".5", 0.5), ("1e3", 1000), ("+2.", 2)]
+)
 def test_numbers(text: str, number: float) -> None:
     assert read_number(text) == number
 

@@ -12,11 +12,9 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs
 
-from paraphrastic.base.units import spell
-
 from paraphrastic.model import tokenizer as module
 from paraphrastic.model.tokenizer import Tokenizer, Tokens, is_cut_at_spaces
-
+from paraphrastic.model.units import spell
 
 SCRIPTS = [
     "the dog", "Größe", "naïve", "Ångström", "ΑΣ", "ΟΔΟΣ", "İstanbul", "ёлка", "Ёж", "שלום", "مُحَمَّد",

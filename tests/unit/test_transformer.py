@@ -25,7 +25,7 @@ from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.model.architecture import Architecture, Transformer
 from paraphrastic.model.lstm_pooling import LastState
-from paraphrastic.model.transformer_tokens import load_tokenizer, tokenizer_digest
+from paraphrastic.model.transformer_tokens import tokenizer_digest
 from paraphrastic_pipeline.report.transformer_parity import check_parity
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
@@ -33,6 +33,7 @@ from paraphrastic_pipeline.training.loop import TrainingRun, megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import Watching, train_model
 from paraphrastic_pipeline.training.transformer import begin_transformer, tokenize_pairs
+from paraphrastic_pipeline.training.transformer_modules import load_tokenizer
 
 PAIRS = sentence_pairs(100)
 RUN = replace(

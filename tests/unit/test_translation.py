@@ -241,12 +241,12 @@ def test_a_corpus_without_any_translation_is_explained(tmp_path: Path) -> None:
 
 def test_bad_translators_are_explained(marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InputError, match="nobody/nothing: is not a folder, and the Hugging Face Hub cannot"):
+    with pytest.raises(InputError, match="nobody/nothing: transformers cannot load it"):
         open_translator(TranslatorSettings(model="nobody/nothing"))
     with pytest.raises(InputError, match=r"translator\.codes: 'xx' is not one of the model's languages"):
         open_translator(TranslatorSettings(model=str(marian), codes=["xx", "yy"]))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="transformers cannot load this model"):
+    with pytest.raises(InputError, match="empty: transformers cannot load it"):
         open_translator(TranslatorSettings(model=str(tmp_path / "empty")))
 
 

@@ -15,10 +15,10 @@ from training_runs import CONFIG
 
 import original_code
 from paraphrastic import load_model
-from paraphrastic.base.units import spell
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import SPACE, UNSEEN, byte_pieces, load_sentencepiece, ordinary_pieces
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.settings.sections.configuration import Definition

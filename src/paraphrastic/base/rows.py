@@ -109,7 +109,7 @@ class Source:
         if self.kind is None and self.texts == 1 and self.second is None:
 
             def bad(line: int, cause: str) -> None:
-                self._bad(BadRow(self.path, line, line, cause))
+                self.reject(BadRow(self.path, line, line, cause))
 
             for numbers, lines in line_batches(self._file, size, bad):
                 yield Batch(numbers, [lines], numbers, numbers)
@@ -122,7 +122,8 @@ class Source:
     def _file(self) -> str:
         return self.opened or self.path
 
-    def _bad(self, row: BadRow) -> None:
+    def reject(self, row: BadRow) -> None:
+        """Leave out a row that cannot be read, or raise an `InputError` if there is no `on_bad`."""
         if self.on_bad is None:
             raise InputError(str(row))
         self.on_bad(row)
@@ -138,7 +139,7 @@ class Source:
                     [values] if isinstance(values, str) else [*filter(None, map(fault_of, map(str, values)))]
                 )
                 if bad:
-                    self._bad(BadRow(self.path, first, last, bad[0]))
+                    self.reject(BadRow(self.path, first, last, bad[0]))
                     continue
                 ids.append(values[self.texts] if self.id else number)
                 texts.append([*map(str, values[: self.texts])])
@@ -171,7 +172,7 @@ class Source:
                     raise InputError(f"{longer} has a line {number}, but {shorter} does not")
                 texts = [line.rstrip("\n").removesuffix("\r").replace("\t", " ") for line in lines]
                 if cause := fault_of(texts[1]):
-                    self._bad(BadRow(paths[1], number, number, cause))
+                    self.reject(BadRow(paths[1], number, number, cause))
                 else:
                     yield number, number, texts
 

@@ -7,7 +7,7 @@ import functools
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -109,31 +109,11 @@ def _any_unusual(text: str) -> bool:
     """Whether `visible` would change a text; this is many times as fast as a regular expression."""
     import numpy as np
 
-    content = text.encode("utf-8", "surrogatepass")
-    units = np.frombuffer(content, np.uint8)
-    if not content or 0x20 <= units.min() <= units.max() < 0x7F:
-        return False
-    places = np.flatnonzero(np.frombuffer(content.translate(_first_bytes()), np.bool_))
-    first = units[places].astype(np.int64)
-    # The bits of the next three bytes, whether or not they belong to the same character.
-    following = np.append(units, np.zeros(3, np.uint8))[places[:, None] + (1, 2, 3)].astype(np.int64) & 0x3F
-    second, third, fourth = following.T
-    points = np.select(
-        [first < 0x80, first < 0xE0, first < 0xF0],
-        [first, (first & 0x1F) << 6 | second, (first & 0x0F) << 12 | second << 6 | third],
-        (first & 0x07) << 18 | second << 12 | third << 6 | fourth,
-    )
+    if text.isascii():
+        characters = np.frombuffer(text.encode(), np.uint8)
+        return len(characters) > 0 and not 0x20 <= characters.min() <= characters.max() < 0x7F
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     return bool(unusual_points()[points].any())
-
-
-@functools.cache
-def _first_bytes() -> bytes:
-    """For each byte, 1 if a character that `visible` changes can begin with it in UTF-8, and otherwise 0."""
-    begins = bytearray(256)
-    for first, last in (*SEPARATORS, *INVISIBLE):
-        for point in range(first, last + 1):
-            begins[chr(point).encode()[0]] = 1
-    return bytes(begins)
 
 
 @functools.cache
@@ -176,24 +156,21 @@ def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
     """
     if mode == "none":
         return list(texts)
-    for fault in segmentation_errors({language: mode}):
-        raise InputError(f"segmentation.{fault}")
+    if fault := fault_of_preparation({language: mode}, {}):
+        raise InputError(fault)
     cut = _jieba().cut
     return [" ".join(" ".join(cut(text, cut_all=mode == "full")).split()) for text in texts]
 
 
-def segmentation_errors(segmentation: Mapping[str, str]) -> Iterator[str]:
-    """A message for each unknown entry of a segmentation, which begins with the language."""
+def fault_of_preparation(segmentation: Mapping[str, str], folding: Mapping[str, str]) -> str | None:
+    """Which entry of a segmentation or a folding is unknown; None if all are known."""
     for language, mode in segmentation.items():
         if mode != "none" and (language != "zh" or mode not in ("accurate", "full")):
-            yield f"{language}: there is no segmenter {mode!r} for this language"
-
-
-def folding_errors(folding: Mapping[str, str]) -> Iterator[str]:
-    """A message for each unknown entry of a folding."""
+            return f"segmentation.{language}: there is no segmenter {mode!r} for this language"
     for language, mode in folding.items():
         if mode != "none" and (language, mode) not in _FOLDINGS:
-            yield f"there is no folding {mode!r} for {language!r}"
+            return f"there is no folding {mode!r} for {language!r}"
+    return None
 
 
 def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import entry_points, version
 from importlib.util import find_spec
 from itertools import chain
 from types import ModuleType
@@ -46,7 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
         description=_BEGIN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    shown = f"paraphrastic {_version()}"
+    shown = f"paraphrastic {version('paraphrastic')}"
     parser.add_argument("--version", action="version", version=shown, help="show the installed version")
     commands = parser.add_subparsers(
         required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog
@@ -62,7 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 1, after a one-line message, if the input is at fault."""
     # Half-written files are removed, as with an interrupt.
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         parser = build_parser()
         given = parser.parse_args(arguments or sys.argv[1:] or ["--help"])
@@ -73,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except InputError as error:
         status, message = 1, f"error: {error}"
+    except ModuleNotFoundError as error:
+        cause = f"the package {error.name}, which this command needs, is not installed"
+        status, message = 1, f"error: {cause}; README.md says how to install everything"
     except MemoryError:
         status, message = 1, "error: not enough memory; try less input, a smaller --batch or fewer --threads"
     except BrokenPipeError:
@@ -104,14 +107,3 @@ class _Parser(argparse.ArgumentParser):
                 "with the pipeline: run `make install` in the project's folder"
             )
         super().error(on_one_line(message))
-
-
-def _version() -> str:
-    try:
-        return version("paraphrastic")
-    except PackageNotFoundError:
-        return "(a copy of the code that is not installed)"
-
-
-def _end(number: int, _: object) -> None:
-    raise SystemExit(128 + number)

@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraphrastic.base.errors import InputError, escaped, on_one_line
+from paraphrastic.base.errors import escaped, on_one_line
 from paraphrastic.base.numbers import is_count, read_number
 from paraphrastic.base.threads import available_cores
 
@@ -24,13 +25,8 @@ _SHOWN_BAD_ROWS = 10
 Argument = Callable[[argparse.ArgumentParser], object]
 Command = Callable[[Any], tuple[str, str]]
 Action = Callable[..., None]
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of examples, and explains options beside their names."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28)
+# Keeps the lines of examples, and explains options beside their names.
+_Formatter: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
 
 
 def command(help: str, description: str, example: str, *arguments: Argument) -> Callable[[Action], Command]:
@@ -83,17 +79,6 @@ def several(name: str, metavar: str, help: str, type: Callable[[str], object] = 
     return argument(name, nargs="+", default=[], type=type, metavar=metavar, help=help)
 
 
-def group(title: str, description: str, *arguments: Argument) -> Argument:
-    """Arguments under a title of their own."""
-
-    def add(parser: argparse.ArgumentParser) -> None:
-        titled = parser.add_argument_group(title, description)
-        for add_argument in arguments:
-            add_argument(titled)  # type: ignore[arg-type]
-
-    return add
-
-
 # The model that `folder.choose_folder` chooses without `--model`.
 CHOSEN = "en-de-es-fr, or en if English is the only language that is named"
 
@@ -143,32 +128,19 @@ def languages(what: str, default: Any = None) -> Argument:
     return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
 
 
-@contextmanager
-def needing(extra: str) -> Iterator[None]:
-    """Turn a missing package into an `InputError` that says how to install it.
-
-    Args:
-        extra: `pipeline`, whose packages `make install` installs, or other extras of `pyproject.toml`, which
-            are separated by commas.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        cause = f"{error.name} is not installed; run pip install '.[{extra}]' in the project's folder"
-        if extra == "pipeline":
-            cause = (
-                f"this command needs the packages of the pipeline ({error.name} is missing); "
-                "run `make install` in the project's folder"
-            )
-        raise InputError(cause) from None
+def codes(text: str) -> tuple[str, ...]:
+    """Different language codes with hyphens between them."""
+    named = tuple(text.split("-"))
+    if len(set(named)) < len(named) or not all(re.fullmatch("[a-z]{2,3}", code) for code in named):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a language such as en, or a pair such as en-pl")
+    return named
 
 
 def pair(text: str) -> tuple[str, str]:
     """Two language codes, such as en-pl."""
-    codes = text.split("-")
-    if len(codes) != 2 or codes[0] == codes[1] or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
+    if len(named := codes(text)) != 2:
         raise argparse.ArgumentTypeError(f"{text!r} is not a pair such as en-pl")
-    return codes[0], codes[1]
+    return named[0], named[1]
 
 
 def count(text: str) -> int:

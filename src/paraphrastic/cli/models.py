@@ -1,15 +1,10 @@
 """`paraphrastic models`, `demo`, `export` and `import-checkpoint`: models, pages and other formats."""
 
-import argparse
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import arguments as cli
-
-if TYPE_CHECKING:
-    from paraphrastic.model.encoder import SentenceEncoder
 
 # What `--format` takes. The packages of those that are other libraries are in extras of the same names.
 _FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "javascript")
@@ -88,78 +83,40 @@ export is the model's own, with a line at its end about what was changed.
     cli.model(),
     cli.argument("--format", required=True, choices=_FORMATS, help="format of the export"),
     cli.output("folder to create", "DIR"),
-    cli.group(
-        "smaller models",
-        "A model loses quality with each step; `evaluate` shows how much.",
-        cli.counted("--dimension", "dimension of the vectors (default: unchanged)"),
-        cli.argument(
-            "--reduce",
-            choices=("pca", "truncate"),
-            help="how to get fewer dimensions: pca keeps the directions in which the vectors of a corpus are "
-            "longest, and truncate the first columns (default: pca)",
-        ),
-        cli.file("--corpus", "sentences for pca, one per line, plain or compressed"),
-        cli.argument(
-            "--dtype",
-            choices=("float32", "float16", "int8", "int4"),
-            help="number format of the embeddings (default: unchanged)",
-        ),
+    cli.counted("--dimension", "dimension of the vectors (default: unchanged)"),
+    cli.argument(
+        "--reduce",
+        choices=("pca", "truncate"),
+        help="how to get fewer dimensions: pca keeps the directions in which the vectors of a corpus are "
+        "longest, and truncate the first columns (default: pca)",
+    ),
+    cli.file("--corpus", "sentences for pca, one per line, plain or compressed"),
+    cli.argument(
+        "--dtype",
+        choices=("float32", "float16", "int8", "int4"),
+        help="number format of the embeddings (default: unchanged)",
     ),
 )
 def export(model: str, format: str, output: str, **options: Any) -> None:
     """Write a model for another library, or a smaller version of it."""
+    from paraphrastic.interop.compression import smaller_model
     from paraphrastic.interop.formats import export_model
     from paraphrastic.model.files import CARD
     from paraphrastic.model.folder import open_folder
 
     if options["dtype"] == "int4" and format not in _PACKED:
         raise InputError(f"--dtype int4: only the formats {' and '.join(_PACKED)} have tables of 4 bits")
+    method = options["reduce"] or "pca"
+    if options["reduce"] and not options["dimension"]:
+        raise InputError("--reduce needs --dimension, the number of dimensions to keep")
+    if bool(options["corpus"]) != bool(options["dimension"] and method == "pca"):
+        raise InputError("--corpus and --dimension belong together, unless --reduce is truncate")
     opened = open_folder(model)
-    exported, changes = _smaller(opened, model, **options)
+    exported, changes = smaller_model(opened, **options)
     card = opened.folder / CARD if opened.folder else None
     text = card.read_text(encoding="utf-8", errors="replace") if card and card.is_file() else None
-    with cli.needing(format):
-        export_model(exported, format, Path(output), card=text, changes=changes)
+    export_model(exported, format, Path(output), card=text, changes=changes)
     cli.say(f"{output}: {exported.dim} dimensions")
-
-
-def _smaller(
-    model: "SentenceEncoder",
-    name: str,
-    *,
-    dimension: int | None,
-    reduce: str | None,
-    corpus: str | None,
-    dtype: Any,
-) -> tuple["SentenceEncoder", str]:
-    """The model, or a smaller version if one is asked for, and what was changed."""
-    from paraphrastic.base.text_files import read_sentences
-    from paraphrastic.interop.compression import Reduction, reduce_model
-    from paraphrastic.model.average import AverageEncoder
-
-    method: Any = reduce or "pca"
-    if reduce and not dimension:
-        raise InputError("--reduce needs --dimension, the number of dimensions to keep")
-    if corpus and not (dimension and method == "pca"):
-        raise InputError("--corpus is for pca alone: give --dimension, too, and no other --reduce")
-    if dimension and method == "pca" and not corpus:
-        raise InputError("--dimension needs --corpus, sentences like those that the model is for")
-    if not dimension and not dtype:
-        return model, ""
-    if not isinstance(model, AverageEncoder):
-        raise InputError(f"{name}: is not a single average, so there is no smaller version of it")
-    reduction = Reduction(dimension=dimension, method=method, dtype=dtype)
-    changes = [f"reduced to {dimension} dimensions ({method})"] if dimension else []
-    smaller = reduce_model(model, reduction, read_sentences(corpus) if corpus else ())
-    return smaller, ", ".join([*changes, *([dtype] if dtype else [])])
-
-
-def _languages(text: str) -> tuple[str, ...]:
-    """One language code or several, such as fr-en."""
-    codes = tuple(text.split("-"))
-    if len(set(codes)) < len(codes) or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a language such as en, or a pair such as fr-en")
-    return codes
 
 
 @cli.command(
@@ -185,7 +142,7 @@ whose vector is zero here.
     cli.argument("--name", help="name of the model (default: name of the checkpoint)"),
     cli.argument(
         "--languages",
-        type=_languages,
+        type=cli.codes,
         default=(),
         metavar="CODES",
         help="languages of the model, such as en or fr-en; in the order of the columns of the training data "

@@ -19,12 +19,13 @@ from sentencepiece import SentencePieceProcessor as Processor
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError, cut, on_one_line, shown
 from paraphrastic.base.files import new_folder
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.files import AVERAGE, CARD, COMPOSITE, tensor_name
 from paraphrastic.model.folder import checked
-from paraphrastic.model.vocabulary import UNKNOWN, add_unknown_pieces, load_sentencepiece
+from paraphrastic.model.vocabulary import UNKNOWN, load_sentencepiece
 
 Model = AverageEncoder | CompositeEncoder
 

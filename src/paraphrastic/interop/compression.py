@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from paraphrastic.base.arrays import Float32, Int8
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.average import AverageEncoder, pack
+from paraphrastic.model.encoder import SentenceEncoder
 
 # Sentences that are embedded at once.
 _BLOCK = 1 << 14
@@ -64,6 +66,29 @@ def reduce_model(model: AverageEncoder, reduction: Reduction, corpus: Iterable[s
     model = with_dtype(model, dtype)
     config = {**model.config, "reduction": {**asdict(reduction), "dtype": dtype}}
     return AverageEncoder(model.tensors(), model.sentencepiece, config)
+
+
+def smaller_model(
+    model: SentenceEncoder,
+    *,
+    dimension: int | None = None,
+    reduce: Literal["pca", "truncate"] | None = None,
+    corpus: str | None = None,
+    dtype: Dtype | None = None,
+) -> tuple[SentenceEncoder, str]:
+    """A smaller version of a model, if one is asked for, and what was changed; see `Reduction`.
+
+    Raises:
+        InputError: the model is not a single average; see also `reduce_model`.
+    """
+    if not dimension and not dtype:
+        return model, ""
+    if not isinstance(model, AverageEncoder):
+        raise InputError(f"{model.label}: is not a single average, so there is no smaller version of it")
+    reduction = Reduction(dimension=dimension, method=reduce or "pca", dtype=dtype)
+    changes = [f"reduced to {dimension} dimensions ({reduction.method})"] if dimension else []
+    smaller = reduce_model(model, reduction, read_sentences(corpus) if corpus else ())
+    return smaller, ", ".join([*changes, *([dtype] if dtype else [])])
 
 
 def principal_directions(model: AverageEncoder, sentences: Sequence[str], dimension: int) -> Float32:

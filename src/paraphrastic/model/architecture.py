@@ -19,8 +19,6 @@ _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("T
 _POOLINGS = {"mean": "mean", "cls": "first token", "lstm_last": "LSTM"}
 # The unit of Transformers, whose own tokenizers cut sentences.
 TOKENS = "tokens"
-# The settings of an encoder that are for Transformers only.
-OF_TRANSFORMERS = ("pooling", "lstm_size", "max_tokens")
 # An LSTM reads words unless its name says otherwise.
 _LSTMS = {"lstm": "LSTM", "bilstm": "BLSTM"}
 _OVER = {"subword": "-SP", "word": "", "trigram": "-TRIGRAM"}

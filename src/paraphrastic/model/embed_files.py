@@ -84,6 +84,7 @@ def embed_file(
         "label": model.label, "digest": model.digest, "language": language, "dtype": kind.name,
         "normalized": normalize, "dimension": model.dim,
     }  # fmt: skip
+
     def work(rows: Batch) -> tuple[Batch, Vectors]:
         (texts,) = rows.columns
         if isinstance(model, SentenceEncoder):

@@ -5,13 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors
 import safetensors.numpy
 
 from paraphrastic.base.errors import InputError, on_one_line, shown
 from paraphrastic.base.files import read_json
-from paraphrastic.base.text import folding_errors, segmentation_errors
+from paraphrastic.base.text import fault_of_preparation
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import (
@@ -122,11 +121,11 @@ def checked(config: dict[str, Any], path: Path) -> dict[str, Any]:
         value = config.setdefault(key, default)
         if not isinstance(value, kind):
             raise InputError(f"{path}: {key} is {shown(value)}, which is no {kind.__name__}")
-    faults = [*segmentation_errors(config["segmentation"]), *folding_errors(config["folding"])]
+    fault = fault_of_preparation(config["segmentation"], config["folding"])
     if not all(isinstance(language, str) for language in config["languages"]):
-        faults.append("languages are not all text")
-    if faults:
-        raise InputError(f"{path}: {faults[0]}")
+        fault = "languages are not all text"
+    if fault:
+        raise InputError(f"{path}: {fault}")
     return config
 
 
@@ -190,11 +189,8 @@ def _open(folder: Path, config: dict[str, Any]) -> SentenceEncoder:
     tensors: Tensors = safetensors.numpy.load_file(folder / WEIGHTS)
     for name, tensor in tensors.items():
         # The least and the largest entry need no extra memory, and are not numbers if an entry is not.
-        if (
-            tensor.dtype.kind == "f"
-            and tensor.size
-            and not np.abs([tensor.min(), tensor.max()]).max() < _LARGEST
-        ):
+        is_float = tensor.dtype.kind == "f" and tensor.size
+        if is_float and not -_LARGEST < float(tensor.min()) <= float(tensor.max()) < _LARGEST:
             raise InputError(f"{WEIGHTS}: {name} has numbers that are not finite or above {_LARGEST:g}")
     proto = (folder / SENTENCEPIECE).read_bytes()
     model = open_files(ModelFiles(config["encoder"], 0, tensors, proto, config))

@@ -15,7 +15,7 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Bool, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.jit import jit_exactly
-from paraphrastic.base.units import spell
+from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import SPACE
 
 # Normalizations that sentencepiece ships. None of them joins a space with the character next to it.

@@ -9,7 +9,6 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +55,7 @@ class TransformerEncoder(SentenceEncoder):
 
     def write(self, folder: Path) -> None:
         """Write the files of a model folder, which sentence-transformers loads as well."""
-        TransformerFiles(self.modules, self.config).write(folder)
+        write_transformer(self.modules, self.config, folder)
 
     def _content(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         with tempfile.TemporaryDirectory() as temporary:
@@ -120,49 +119,38 @@ def _batches(lengths: Int64) -> Iterator[Int64]:
         start = stop
 
 
-@dataclass(frozen=True, slots=True)
-class TransformerFiles:
-    """The content of a Transformer's folder, with our entries of `config.json` as its `config`."""
-
-    modules: "SentenceTransformer"
-    config: Mapping[str, Any]
-
-    def open(self) -> TransformerEncoder:
-        """The model, which shares its parameters with `modules`."""
-        return TransformerEncoder(self.modules, self.config)
-
-    def write(self, folder: Path) -> None:
-        """Write the folder; each file is either complete or not there."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            saved = Path(temporary)
-            self.modules.save_pretrained(str(saved), create_model_card=False)
-            modules = read_json(saved / MODULES)
-            for module in modules[1:]:
-                # Folders with one name for all poolings, which rules can declare.
-                place = f"{POOLING}/{module['path'].partition('_')[2].lower()}"
-                (saved / place).parent.mkdir(exist_ok=True)
-                (saved / module["path"]).rename(saved / place)
-                module["path"] = place
-            write_json(saved / MODULES, modules)
-            # Other classes than this make their own normalizer instead of reading that of `tokenizer.json`.
-            settings = {**read_json(saved / TOKENIZER_CONFIG), "tokenizer_class": "PreTrainedTokenizerFast"}
-            settings["model_input_names"] = self.modules.tokenizer.model_input_names
-            write_json(saved / TOKENIZER_CONFIG, settings)
-            layers = read_json(saved / CONFIG)
-            paths = [path for path in sorted(saved.rglob("*")) if path.is_file()]
-            names = {path.relative_to(saved).as_posix(): path for path in paths}
-            kept = [name for name in names if name not in (CONFIG, CARD)]
-            about = {"encoder": TRANSFORMER, "dimension": self.modules.get_embedding_dimension()}
-            write_json(saved / CONFIG, {**layers, **self.config, **about})
-            shutil.rmtree(folder / POOLING, ignore_errors=True)
-            for name in [*kept, CONFIG]:
-                with atomic_output(folder / name) as target:
-                    shutil.copyfile(saved / name, target)
+def write_transformer(modules: "SentenceTransformer", config: Mapping[str, Any], folder: Path) -> None:
+    """Write the folder; each file is either complete or not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        saved = Path(temporary)
+        modules.save_pretrained(str(saved), create_model_card=False)
+        described = read_json(saved / MODULES)
+        for module in described[1:]:
+            # Folders with one name for all poolings, which rules can declare.
+            place = f"{POOLING}/{module['path'].partition('_')[2].lower()}"
+            (saved / place).parent.mkdir(exist_ok=True)
+            (saved / module["path"]).rename(saved / place)
+            module["path"] = place
+        write_json(saved / MODULES, described)
+        # Other classes than this make their own normalizer instead of reading that of `tokenizer.json`.
+        settings = {**read_json(saved / TOKENIZER_CONFIG), "tokenizer_class": "PreTrainedTokenizerFast"}
+        settings["model_input_names"] = modules.tokenizer.model_input_names
+        write_json(saved / TOKENIZER_CONFIG, settings)
+        layers = read_json(saved / CONFIG)
+        paths = [path for path in sorted(saved.rglob("*")) if path.is_file()]
+        names = {path.relative_to(saved).as_posix(): path for path in paths}
+        kept = [name for name in names if name not in (CONFIG, CARD)]
+        about = {"encoder": TRANSFORMER, "dimension": modules.get_embedding_dimension()}
+        write_json(saved / CONFIG, {**layers, **config, **about})
+        shutil.rmtree(folder / POOLING, ignore_errors=True)
+        for name in [*kept, CONFIG]:
+            with atomic_output(folder / name) as target:
+                shutil.copyfile(saved / name, target)
 
 
 def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEncoder:
-    """Open the Transformer in a folder that `TransformerFiles.write` wrote.
+    """Open the Transformer in a folder that `write_transformer` wrote.
 
     Raises:
         InputError: the extra `neural` is not installed, or the files do not fit together.

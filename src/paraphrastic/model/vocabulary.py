@@ -6,11 +6,10 @@ embedding like any other piece. For English at a coverage of 0.995, such runs co
 letters such as j and z.
 
 Here the sentencepiece model holds these spellings after its own pieces. They have the type `UNUSED`, and text
-is never cut into such pieces. `add_unknown_pieces` adds them, and `UnknownPieceProcessor` gives runs of
+is never cut into such pieces. `interop.unknown_pieces` adds them, and `UnknownPieceProcessor` gives runs of
 unknown characters their ids.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,10 +25,6 @@ from paraphrastic.model.files import SENTENCEPIECE
 ModelProto: TypeAlias = Any
 # The original's name for a sentence without known pieces. A model that contains it has added spellings.
 UNKNOWN = "UUUNKKK"
-# If a larger share of spellings (in percent) cannot come from the model, the vocabulary is another model's.
-MAX_FOREIGN_PERCENT = 1.0
-# Below the scores of the pieces: readers that ignore types then take one spelling for a run, not several.
-_SCORE = -100.0
 # What sentencepiece writes for a space.
 SPACE = "▁"
 # Number of a model's pieces for single bytes, if it has any.
@@ -94,50 +89,6 @@ def ordinary_pieces(processor: SentencePieceProcessor) -> list[int]:
     """Ids of the pieces that text is cut into, in the order of the model; bytes are not among them."""
     special = (processor.is_byte, processor.is_control, processor.is_unknown, processor.is_unused)
     return [piece for piece in range(processor.get_piece_size()) if not any(kind(piece) for kind in special)]
-
-
-def add_unknown_pieces(
-    processor: SentencePieceProcessor, vocabulary: Sequence[str]
-) -> SentencePieceProcessor:
-    """Add spellings to a model: `UNKNOWN`, and all of a vocabulary that it has no piece for.
-
-    Args:
-        processor: the model that cut the vocabulary's text into pieces and runs of unknown characters.
-        vocabulary: spellings, each once.
-
-    Raises:
-        InputError: the vocabulary cannot come from the model, or the model would cut text differently with
-            it.
-    """
-    unknown = processor.unk_id()
-    ids = processor.piece_to_id(list(vocabulary))
-    special = {UNKNOWN, processor.id_to_piece(unknown)}
-    new = [
-        spelling
-        for spelling, piece in zip(vocabulary, ids, strict=True)
-        if piece == unknown and spelling not in special
-    ]
-    pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
-    # An unknown piece contains none of the characters that the model knows.
-    known = frozenset(piece for piece in pieces if len(piece) == 1)
-    foreign = [spelling for spelling in new if not known.isdisjoint(spelling)]
-    if len(foreign) * 100 > len(vocabulary) * MAX_FOREIGN_PERCENT:
-        raise InputError(
-            f"{len(foreign):,} of the vocabulary's {len(vocabulary):,} pieces, such as {foreign[0]!r}, are "
-            "not in the sentencepiece model, which belongs to another vocabulary"
-        )
-    if processor.piece_to_id(UNKNOWN) == unknown:
-        new.append(UNKNOWN)
-    model = read_model_proto(processor.serialized_model_proto())
-    for spelling in new:
-        model.pieces.add(piece=spelling, score=_SCORE, type=model.SentencePiece.UNUSED)
-    extended = SentencePieceProcessor(model_proto=model.SerializeToString())
-    if SPACE not in known or processor.encode(new) != extended.encode(new):
-        raise InputError(
-            f"the sentencepiece model cannot tell unknown pieces of the vocabulary, such as {new[0]!r}, from "
-            "others: its type must be unigram or bpe, and it needs a piece for a space"
-        )
-    return extended
 
 
 class UnknownPieceProcessor(SentencePieceProcessor):

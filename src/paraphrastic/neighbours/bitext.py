@@ -42,7 +42,10 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
         backward: nearest sources of each target.
         margin: how pairs are scored.
     """
-    means = _mean(forward), _mean(backward)
+    # What was not found counts as 0.
+    means = [
+        np.where(found.indices == NOTHING, 0, found.cosines).mean(axis=1) for found in (forward, backward)
+    ]
     targets, forward_scores = _candidates(forward, means[0], means[1], margin)
     sources, backward_scores = _candidates(backward, means[1], means[0], margin)
     pairs = np.concatenate(
@@ -58,11 +61,6 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
             source_taken[source] = target_taken[target] = 1
             kept.append(place)
     return MinedPairs(pairs[0, kept], pairs[1, kept], scores[kept])
-
-
-def _mean(neighbours: Neighbours) -> Float64:
-    """The mean cosine of each vector with its neighbours, [n]; what was not found counts as 0."""
-    return np.asarray(np.where(neighbours.indices == NOTHING, 0, neighbours.cosines).mean(axis=1))
 
 
 def _candidates(

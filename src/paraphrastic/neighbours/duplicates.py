@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.neighbours.bounds import Bound, bound_for_threshold
+from paraphrastic.neighbours.bounds import bound_for_threshold
 from paraphrastic.neighbours.kernels import NOTHING, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.parts import multiplying_workers, slices
@@ -59,7 +58,6 @@ def near_duplicates(
     model: SentenceEncoder | None = None,
     language: str | None = None,
     threads: int | None = None,
-    bound: Bound | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Duplicates:
     """Find the vectors whose cosine with an earlier kept vector reaches the threshold.
@@ -74,7 +72,6 @@ def near_duplicates(
         model: embeds sentences.
         language: their language; see `SentenceEncoder.embed_raw_text`.
         threads: number of threads; None uses all cores. It does not change the result.
-        bound: rules out pairs; it does not change the result. If None, a sample decides which one is fast.
         progress: is called now and then with the share of the work that is done.
 
     Raises:
@@ -82,31 +79,22 @@ def near_duplicates(
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
-    if isinstance(vectors, Path):
-        raise InputError(f"{vectors}: near_duplicates takes no file; read its rows first, as by numpy.load")
     x = single(two_axes(vectors_of(vectors, model, language, "vectors"), "vectors"))
     for part in slices(len(x), PART):
         require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
-    chosen = bound or bound_for_threshold(x, threshold)
-    return _find(x, threshold, chosen, threads or available_cores(), progress)
-
-
-def _find(
-    x: Float32, threshold: float, chosen: Bound, threads: int, progress: Callable[[float], None] | None
-) -> Duplicates:
-    """Find the near duplicates among finite vectors; see `near_duplicates`."""
+    bound = bound_for_threshold(x, threshold)
     duplicates = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
 
     def undecided(part: slice) -> _Rows:
         indices = part.start + np.flatnonzero(duplicates.originals[part] == NOTHING)
-        vectors, norms = chosen.vectors(x[indices])
+        vectors, norms = bound.vectors(x[indices])
         return _Rows(indices, x[indices], norms, vectors)
 
     def compare(rows: _Rows, columns: _Rows, same: bool = False) -> None:
         products = np.empty((len(rows.indices), len(columns.indices)), np.float32)
         np.matmul(rows.vectors, columns.vectors.T, out=products)
         first_near(
-            products, chosen.slack, threshold - ROUNDING, same,
+            products, bound.slack, threshold - ROUNDING, same,
             rows.indices, columns.indices, rows.entries, rows.norms, columns.entries, columns.norms,
             duplicates.originals, duplicates.cosines,
         )  # fmt: skip
@@ -126,7 +114,7 @@ def _find(
             workers.share(slices(len(rows.indices), PART, part.stop), work)
         return kept_of(rows)
 
-    with multiplying_workers(threads) as workers:
+    with multiplying_workers(threads or available_cores()) as workers:
         for block in slices(len(x), BLOCK):
             kept = settle(undecided(block))
 

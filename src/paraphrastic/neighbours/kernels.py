@@ -48,17 +48,11 @@ def normalize(entries: Float32, norms: Float64, units: Float32) -> None:
 
 
 @jit
-def offer(cosines: Float64, indices: Int64, cosine: float, index: int) -> bool:
-    """Insert a neighbour into a vector's list if it is near enough; among equals, lower indices come first.
+def insert(cosines: Float64, indices: Int64, cosine: float, index: int) -> bool:
+    """Insert a neighbour into a top-k list if it is near enough; return whether it was.
 
-    Args:
-        cosines: [k], descending.
-        indices: [k], the vectors that have them.
-        cosine: the new neighbour's cosine.
-        index: the new neighbour's index.
-
-    Returns:
-        Whether it was inserted.
+    The list has `cosines`, [k], descending, and the `indices`, [k], of the vectors that have them. Among
+    equals, lower indices come first.
     """
     place = len(cosines)
     while place > 0 and (
@@ -94,23 +88,23 @@ def any_reaches_either(products: Float32, bar: Any, bars: Float32) -> bool:
 
 
 @jit
-def offer_block(
+def update_top_k(
     products: Float32, slack: float, lowest: float, zeros: bool,
     entries: Float32, norms: Float64, first: int, cosines: Float64, indices: Int64,
     column_entries: Float32, column_norms: Float64, column_first: int, column_cosines: Float64,
     column_indices: Int64, column_bars: Float32,
 ) -> None:  # fmt: skip
-    """Offer the rows of a block of products to its columns and, in the same pass, the columns to the rows.
+    """Update the top-k lists of columns and, in the same pass, of the rows of a block of products.
 
     Args:
         products: [rows, columns], below the cosines by at most `slack`.
         slack: see `Bound`.
-        lowest: lower cosines are not offered.
-        zeros: whether zero vectors are offered and get offers.
+        lowest: lower cosines do not count.
+        zeros: whether zero vectors are neighbours and have neighbours.
         entries: [rows, dim].
         norms: [rows].
         first: index of the first row.
-        cosines: [rows, k], descending; if it is empty, rows get no offers.
+        cosines: [rows, k], descending; if it is empty, rows have no lists.
         indices: [rows, k], indices of columns.
         column_entries: [columns, dim].
         column_norms: [columns].
@@ -138,19 +132,19 @@ def offer_block(
                 cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
                 if cosine < lowest:
                     continue
-                if len(cosines) > 0 and offer(cosines[i], indices[i], cosine, column_first + j):
+                if len(cosines) > 0 and insert(cosines[i], indices[i], cosine, column_first + j):
                     bar = np.float32(max(cosines[i, last], lowest) - slack)
-                if offer(column_cosines[j], column_indices[j], cosine, first + i):
+                if insert(column_cosines[j], column_indices[j], cosine, first + i):
                     column_bars[j] = np.float32(max(column_cosines[j, column_last], lowest) - slack)
 
 
 @jit
 def merge(cosines: Float64, indices: Int64, other_cosines: Float64, other_indices: Int64) -> None:
-    """Offer to each vector, [n, k], the neighbours that were found for it elsewhere; -1 means none."""
+    """Insert into top-k lists, [n, k], the neighbours that were found elsewhere; -1 means none."""
     for i in range(len(cosines)):
         for place in range(other_indices.shape[1]):
             if other_indices[i, place] >= 0:
-                offer(cosines[i], indices[i], other_cosines[i, place], other_indices[i, place])
+                insert(cosines[i], indices[i], other_cosines[i, place], other_indices[i, place])
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.neighbours.nearest import ROUNDING, Columns, Neighbours
+from paraphrastic.neighbours.nearest import ROUNDING, Neighbours, TopK
 from paraphrastic.neighbours.parts import multiplying_workers, slices
 from paraphrastic.neighbours.vectors import Matrix, check_maker, open_vectors, single, two_axes, vectors_of
 
@@ -38,10 +38,9 @@ def search(
     as a query it finds nothing.
 
     Args:
-        vectors: the rows, floating-point numbers [n, dim]; an array may be mapped into memory (`np.load(…,
-            mmap_mode="r")`), since it is read in blocks. So is the `Path` of what `embed_file` wrote: a
-            `.npy` file, a `.parquet` file, or a folder of such files. With `model`, they can also be
-            sentences. A file that says that another model made it is refused.
+        vectors: the rows, floating-point numbers [n, dim], which may be mapped into memory; the `Path` of a
+            `.npy` file, a `.parquet` file or a folder of such files, which must not say that another model
+            made it; or, with `model`, sentences.
         queries: floating-point numbers [q, dim]; with `model`, also sentences, or one of them.
         k: number of rows to find per query.
         model: embeds what is text.
@@ -79,10 +78,10 @@ def search(
     with multiplying_workers(threads or available_cores()) as workers:
         for number, group in enumerate(groups):
             found = neighbours[group]
-            columns = Columns(queries[group], found.indices.shape[1], workers, lowest=lowest, zeros=False)
+            top_k = TopK(queries[group], found.indices.shape[1], workers, lowest=lowest, zeros=False)
             for start, block in matrix.blocks(max(1, BLOCK_NUMBERS // max(1, dim))):
-                columns.compare(single(block), start, None, matrix.name)
+                top_k.add_rows(single(block), start, None, matrix.name)
                 if progress:
                     progress((number + (start + len(block)) / rows) / len(groups))
-            found.add(columns.neighbours())
+            found.add(top_k.neighbours())
     return neighbours

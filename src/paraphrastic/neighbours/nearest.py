@@ -12,7 +12,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Float64, Int64
 from paraphrastic.neighbours.bounds import Bound
-from paraphrastic.neighbours.kernels import NOTHING, merge, offer_block
+from paraphrastic.neighbours.kernels import NOTHING, merge, update_top_k
 from paraphrastic.neighbours.parts import Workers, multiplying_workers, slices
 from paraphrastic.neighbours.vectors import require_finite
 
@@ -40,7 +40,7 @@ class Neighbours:
 
     @classmethod
     def nothing(cls, n: int, k: int) -> "Neighbours":
-        """Return k places for each of n vectors, with no neighbour found yet."""
+        """Top-k lists of n vectors, with no neighbour found yet."""
         return cls(np.full((n, k), NOTHING, np.int64), np.full((n, k), -np.inf))
 
     def __getitem__(self, rows: slice) -> "Neighbours":
@@ -51,17 +51,16 @@ class Neighbours:
         merge(self.cosines, self.indices, other.cosines, other.indices)
 
 
-class Columns:
-    """Vectors, the columns, whose nearest rows are collected; rows come in blocks, which threads share.
+class TopK:
+    """The k nearest rows of each query; rows come in blocks, which threads share.
 
     Args:
-        entries: [n, dim].
-        k: number of neighbours per column.
+        entries: the queries, [n, dim], of which the first one has the index `first`.
+        k: number of neighbours per query.
         workers: the threads.
-        lowest: lower cosines are not offered.
+        lowest: lower cosines do not count.
         zeros: whether zero vectors count as near others, with cosine 0.
-        first: index of the first column.
-        name: what error messages call the columns.
+        name: what error messages call the queries.
     """
 
     def __init__(
@@ -85,13 +84,13 @@ class Columns:
             bars[self._norms == 0] = np.inf
         self._bars = [bars.copy() for _ in range(workers.size)]
 
-    def compare(self, rows: Float32, first: int, by_row: Neighbours | None, name: str) -> None:
-        """Offer the rows [m, dim] to the columns and, if wanted, the columns to the rows.
+    def add_rows(self, rows: Float32, first: int, by_row: Neighbours | None, name: str) -> None:
+        """Look for neighbours among more rows.
 
         Args:
-            rows: entries of the rows.
+            rows: [m, dim].
             first: index of the first row.
-            by_row: neighbours of the rows so far, updated in place; None if rows get no offers.
+            by_row: the rows' own neighbours among the queries, updated in place; None if not wanted.
             name: what error messages call the rows.
 
         Raises:
@@ -108,7 +107,7 @@ class Columns:
                 count = columns.stop - columns.start
                 products = self._products[index][: len(norms) * count].reshape(len(norms), count)
                 np.matmul(units, self._units[columns].T, out=products)
-                offer_block(
+                update_top_k(
                     products, self._bound.slack, self._lowest, self._zeros,
                     rows[part], norms, first + part.start, nearest.cosines, nearest.indices,
                     self._entries[columns], self._norms[columns], self._first + columns.start,
@@ -118,7 +117,7 @@ class Columns:
         self._workers.share(slices(len(rows), size), work)
 
     def neighbours(self) -> Neighbours:
-        """Return the columns' neighbours among all rows so far."""
+        """The queries' neighbours among all rows so far."""
         for other in self._own[1:]:
             self._own[0].add(other)
         return self._own[0]
@@ -142,11 +141,9 @@ def nearest_neighbours(
     by_column = Neighbours.nothing(len(y), min(k, len(x)))
     with multiplying_workers(threads) as workers:
         for panel in slices(len(y), PANEL):
-            columns = Columns(
-                y[panel], by_column.indices.shape[1], workers, first=panel.start, name="vectors"
-            )
-            columns.compare(x, 0, by_row, "vectors")
-            by_column[panel].add(columns.neighbours())
+            top_k = TopK(y[panel], by_column.indices.shape[1], workers, first=panel.start, name="vectors")
+            top_k.add_rows(x, 0, by_row, "vectors")
+            by_column[panel].add(top_k.neighbours())
             if progress:
                 progress(panel.stop / len(y))
     return by_row, by_column

@@ -10,7 +10,7 @@ from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.correlation import MIN_PAIRS, pearson, spearman
 from paraphrastic.quality.labelled_pairs import LabelledPairs
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval, Z, wilson
-from paraphrastic.quality.thresholds import Thresholds, auc, written
+from paraphrastic.quality.thresholds import Thresholds, auc
 
 
 def evaluate_pairs(
@@ -28,11 +28,9 @@ def evaluate_pairs(
         `model`, `label`, `digest` and `dim` of the encoder; without labels, `forward` and `backward`: the
         share of sentences whose `nearest` sentence on the other side is a partner, its 95 % `interval`
         (Wilson), and the share with a partner among the ten nearest, `among_10`. With labels 0 and 1, `auc`
-        and its `interval` (Hanley and McNeil 1982). With other labels, `spearman`, its `interval` (by
-        Fisher's transformation) and `pearson`. Unless labels are degrees, also `thresholds`, a list of
-        `threshold`, `precision`, `recall` and `f1`; `best`, the one with the highest F1 or, if a `precision`
-        is asked for, the lowest that reaches it; and its `threshold`. Without labels, these are about the
-        nearest sentence, which is accepted if its cosine reaches the threshold.
+        (Hanley and McNeil 1982); with other ones, `spearman` (Fisher's transformation) and `pearson`. Unless
+        labels are degrees, also `thresholds`; `best`, the one with the highest F1 or, if a `precision` is
+        asked for, the lowest that reaches it; and its `threshold`.
 
     Raises:
         InputError: a vector is not finite, there are too few pairs for a correlation, or no threshold
@@ -49,9 +47,7 @@ def evaluate_pairs(
     scores = vectors.cosines()
     if pairs.are_graded:
         if precision is not None:
-            raise InputError(
-                f"{pairs.name}: labels other than 0 and 1 are degrees, so no threshold has a precision"
-            )
+            raise InputError(f"{pairs.name}: labels are degrees, so no threshold has a precision")
         rho = spearman(scores, pairs.labels, name=pairs.name)
         room = Z * math.sqrt((1 + rho**2 / 2) / max(1, len(scores) - MIN_PAIRS))
         # Fisher's transformation of 1 is infinite.
@@ -77,8 +73,8 @@ def _shares(retrieval: Retrieval) -> Json:
 def _chosen(thresholds: Thresholds, precision: float | None, encoder: Encoder) -> Json:
     if (best := thresholds.best(precision)) is None:
         raise InputError(f"{encoder.label}: no threshold has a precision of {precision:g}")
-    (row,) = written([best])
-    return {"thresholds": written(thresholds.table()), "best": row, "threshold": row["threshold"]}
+    rows = [row._asdict() for row in thresholds.table()]
+    return {"thresholds": rows, "best": best._asdict(), "threshold": best.threshold}
 
 
 def _interval_of_area(area: float, positives: int, n: int) -> list[float]:

@@ -72,60 +72,43 @@ def read_pairs(
     if given.second and labelled:
         raise InputError(f"{given.second}: has the second sentences, so labels have a file of their own")
     read = replace(given, texts=3 if labelled else 2)
-    rows = [
-        (first, texts)
-        for batch in read.batches()
-        for first, texts in zip(batch.first, zip(*batch.columns, strict=True), strict=True)
-    ]
-    marks: list[_Mark | None] = [None] * len(rows)
-    if labelled:
-        marks = [(read.path, first, texts[2]) for first, texts in rows]
-        # A table says itself which row is its header.
-        if read.kind is None and marks and _is_header(marks[0]):
-            rows, marks = rows[1:], marks[1:]
-    elif labels:
+    rows = [row for batch in read.batches() for row in zip(batch.first, *batch.columns, strict=True)]
+    marks: list[_Mark] = [(read.path, row[0], str(row[-1])) for row in rows]
+    if labels and not labelled:
         path = str(labels)
-        marks = [
-            (path, number, line) for some in line_batches(path) for number, line in zip(*some, strict=True)
-        ]
-        marks = marks[1:] if marks and _is_header(marks[0]) else marks
-        if len(marks) != len(rows):
-            raise InputError(f"{path} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
-    pairs, values = list[tuple[str, ...]](), list[float]()
-    for (line, texts), mark in zip(rows, marks, strict=True):
-        path, place, label = mark or (read.path, line, "")
+        marks = [(path, *mark) for some in line_batches(path) for mark in zip(*some, strict=True)]
+    # A table says itself which row is its header.
+    if labels and marks and _is_header(marks[0][-1]) and not (labelled and read.kind):
+        rows, marks = rows[1:] if labelled else rows, marks[1:]
+    if len(marks) != len(rows):
+        raise InputError(f"{labels} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
+    pairs, values = list[tuple[str, str]](), list[float]()
+    for (line, source_text, target_text, *_), (path, place, label) in zip(rows, marks, strict=True):
         try:
-            if not (texts[0].strip() and texts[1].strip()):
+            if not (source_text.strip() and target_text.strip()):
                 path, place = read.path, line
                 raise ValueError("a sentence is empty")
-            value = _number(label) if mark else None
+            if labels or labelled:
+                values.append(_number(label))
+            pairs.append((source_text, target_text))
         except ValueError as error:
-            bad = BadRow(path, place, place, str(error))
-            if read.on_bad is None:
-                raise InputError(str(bad)) from None
-            read.on_bad(bad)
-            continue
-        pairs.append(texts)
-        values += [] if value is None else [value]
+            read.reject(BadRow(path, place, place, str(error)))
     if not pairs:
         raise InputError(f"{read.path}: has no pairs")
     if values and min(values) == max(values):
-        raise InputError(
-            f"{read.path}: all {len(values)} labels are {values[0]:g}; two different ones are needed"
-        )
+        cause = f"all {len(values)} labels are {values[0]:g}; two different ones are needed"
+        raise InputError(f"{read.path}: {cause}")
     chosen: Int64 = np.arange(len(pairs))
     if most is not None and len(pairs) > most:
         chosen = np.sort(np.random.default_rng(seed).choice(len(pairs), most, replace=False))
-    sources, targets = ([pairs[place][side] for place in chosen.tolist()] for side in (0, 1))
-    return LabelledPairs(
-        read.path, sources, targets, np.array(values)[chosen] if values else None, len(pairs)
-    )
+    sources, targets = zip(*(pairs[index] for index in chosen.tolist()), strict=True)
+    numbers = np.array(values)[chosen] if values else None
+    return LabelledPairs(read.path, sources, targets, numbers, len(pairs))
 
 
-def _is_header(mark: _Mark | None) -> bool:
+def _is_header(label: str) -> bool:
     """Whether the first of some labels is the name of their column: a word."""
-    label = mark[2].strip() if mark else ""
-    return label[:1].isalpha() and label.lower() not in (*_TRUTHS, "nan", "none", "null")
+    return label.strip()[:1].isalpha() and label.strip().lower() not in (*_TRUTHS, "nan", "none", "null")
 
 
 def _number(text: str) -> float:

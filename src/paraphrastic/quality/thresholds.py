@@ -1,14 +1,13 @@
 """Which cosine means that two sentences mean the same: precision and recall by threshold."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import Json, read_json
+from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.correlation import ranked
 
@@ -16,16 +15,8 @@ from paraphrastic.quality.correlation import ranked
 _STEP = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """What comes of accepting the pairs whose cosine is at least `threshold`.
-
-    Attributes:
-        threshold: the cosine.
-        precision: the share of accepted pairs that are right.
-        recall: the share of right pairs that are accepted.
-        f1: their harmonic mean.
-    """
+class Threshold(NamedTuple):
+    """Precision, recall and F1 if the pairs whose cosine is at least `threshold` are accepted."""
 
     threshold: float
     precision: float
@@ -84,18 +75,10 @@ class Thresholds:
 
 
 def auc(scores: Float64, right: Bool) -> float:
-    """The probability that a right pair scores higher than a wrong one; equal scores count half.
-
-    The pairs' scores and whether they are right are [n]; both kinds must be there.
-    """
+    """The probability that a right one of n scores is higher than a wrong one; equal ones count half."""
     positives = int(right.sum())
     ranks = float(ranked(scores)[right].sum())
     return (ranks - positives * (positives + 1) / 2) / (positives * (len(scores) - positives))
-
-
-def written(thresholds: Sequence[Threshold]) -> list[Json]:
-    """Thresholds as they are in a file of `evaluate`."""
-    return [asdict(each) for each in thresholds]
 
 
 def read_threshold(path: Path, encoder: Encoder, *, of_all_pairs: bool = False) -> float:
@@ -110,9 +93,7 @@ def read_threshold(path: Path, encoder: Encoder, *, of_all_pairs: bool = False) 
     try:
         entries = {entry["digest"]: entry for entry in content["models"]}
     except (KeyError, TypeError):
-        raise InputError(
-            f"{path}: is neither a number nor a file that `paraphrastic evaluate` wrote"
-        ) from None
+        raise InputError(f"{path}: is neither a number nor a file of `paraphrastic evaluate`") from None
     entry = entries.get(encoder.digest, {})
     if not isinstance(value := entry.get("threshold"), int | float):
         names = ", ".join(str(other.get("label")) for other in entries.values() if "threshold" in other)

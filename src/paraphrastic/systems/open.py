@@ -8,7 +8,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Encoder
 from paraphrastic.model.files import MODULES
 from paraphrastic.model.folder import find_folder, is_ours, open_folder, shipped_models
-from paraphrastic.systems.external import SentenceTransformerEncoder, StaticModelEncoder, StoredVectors
+from paraphrastic.systems.external import SentenceTransformerEncoder, StaticModelEncoder
 
 
 def open_encoder(
@@ -19,7 +19,7 @@ def open_encoder(
     Args:
         model: a model folder of this project, a folder that sentence-transformers saved, or the name of a
             sentence-transformers model on the Hugging Face Hub. It can also be an entry of `systems` in the
-            configuration: `label`, and one of `path`, `sentence_transformers`, `model2vec` and `vectors`.
+            configuration: `label`, and one of `path`, `sentence_transformers` and `model2vec`.
         threads: CPU threads.
         device: `cpu` or `cuda`, for Transformers; None means a GPU if torch sees one.
 
@@ -34,24 +34,16 @@ def open_encoder(
         encoder = SentenceTransformerEncoder(model["sentence_transformers"], threads=threads, device=device)
     elif "path" in model:
         encoder = _open_place(model["path"], threads, device)
-    elif "model2vec" in model:
-        encoder = StaticModelEncoder(model["model2vec"], threads=threads)
     else:
-        encoder = StoredVectors(Path(model["vectors"]["sentences"]), Path(model["vectors"]["vectors"]))
+        encoder = StaticModelEncoder(model["model2vec"], threads=threads)
     encoder.label = model["label"]
     return encoder
 
 
 def _open_place(place: str | Path, threads: int, device: str | None) -> Encoder:
     folder = find_folder(place)
-    if not folder.is_dir():
-        if folder.exists() or len(Path(str(place).removeprefix("hf://")).parts) > 2:
-            names = ", ".join(shipped_models())
-            raise InputError(
-                f"{place}: there is no folder of this name; models that come with the package: {names}"
-            )
     # Asked first, since a model of this project may also be a folder of sentence-transformers.
-    elif is_ours(folder):
+    if is_ours(folder):
         model = open_folder(place)
         model.threads = threads
         if hasattr(model, "to"):
@@ -59,8 +51,9 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> Encoder:
         elif device not in (None, "cpu"):
             raise InputError(f"{model.label}: does not run on {device}")
         return model
-    elif not (folder / MODULES).is_file():
-        raise InputError(
-            f"{folder}: neither a model folder nor one of sentence-transformers: {MODULES} is missing"
-        )
+    could_be_name = not folder.exists() and len(Path(str(place).removeprefix("hf://")).parts) <= 2
+    if not (could_be_name or (folder / MODULES).is_file()):
+        cause = "is not a folder with a model, ours or one of sentence-transformers"
+        names = ", ".join(shipped_models())
+        raise InputError(f"{place}: {cause}; models that come with the package: {names}")
     return SentenceTransformerEncoder(str(place), threads=threads, device=device)

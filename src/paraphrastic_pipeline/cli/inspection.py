@@ -40,11 +40,10 @@ def inspect(
     language: str | None,
 ) -> None:
     """Print what a model has learned."""
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.report import inspection
     from paraphrastic.base.text_files import read_sentences
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.folder import choose_folder, open_folder
+    from paraphrastic_pipeline.report import inspection
 
     if map and Path(map).suffix not in (".svg", ".png", ".pdf"):
         raise InputError(f"{map}: a map is written as .svg, .png or .pdf")

@@ -52,9 +52,8 @@ paraphrases. Two files with one sentence on each line, such as news.en and news.
 )
 def new(languages: list[str], corpora: list[str], output: str) -> None:
     """A configuration to begin with."""
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.registry.language_labels import shortest_code
-        from paraphrastic_pipeline.workflow.starter import starter_configuration
+    from paraphrastic_pipeline.registry.language_labels import shortest_code
+    from paraphrastic_pipeline.workflow.starter import starter_configuration
 
     short = [shortest_code(code) for code in languages]
     if short != languages:
@@ -91,16 +90,15 @@ the definition of one model with the values of its recipe.
 )
 def config(configfile: list[Path], config: Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.base.yaml_text import write_yaml
-        from paraphrastic_pipeline.settings.check import (
-            DEFAULT_CONFIG,
-            check_config,
-            complete_config,
-            read_config,
-        )
-        from paraphrastic_pipeline.settings.declared import as_json as json_of
-        from paraphrastic_pipeline.settings.definitions import undefined
+    from paraphrastic_pipeline.base.yaml_text import write_yaml
+    from paraphrastic_pipeline.settings.check import (
+        DEFAULT_CONFIG,
+        check_config,
+        complete_config,
+        read_config,
+    )
+    from paraphrastic_pipeline.settings.declared import as_json as json_of
+    from paraphrastic_pipeline.settings.definitions import undefined
 
     if not DEFAULT_CONFIG.is_file():
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
@@ -174,11 +172,10 @@ def plan(
     **planned: Any,
 ) -> None:
     """Print what a run will take."""
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.workflow.plan import lines_of, make_plan, planned_run, write_plan
+    from paraphrastic_pipeline.workflow.plan import lines_of, make_plan, planned_run, write_plan
 
-        settings = settings_of(config)
-        run = planned_run(configfiles=configfile, config=settings, cores=cores, **planned)
+    settings = settings_of(config)
+    run = planned_run(configfiles=configfile, config=settings, cores=cores, **planned)
     made = make_plan(run, cores=cores, by=by, pairs=dict(pairs), kept=dict(kept))
     if output:
         write_plan(made, output)
@@ -202,8 +199,8 @@ This command lists what is missing; `snakemake --cores all results/report.html` 
 )
 def report(results: str, output: str) -> None:
     """Write one page of the results that a run has made so far."""
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.report.page import write_report
+    from paraphrastic_pipeline.report.page import write_report
+
     write_report(results, output)
 
 

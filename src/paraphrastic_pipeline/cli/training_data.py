@@ -35,11 +35,9 @@ Afterwards, a configuration can use the names:
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
     """Print the corpora that OPUS has in a language pair, or an estimate of their cost."""
     from paraphrastic_pipeline.base.errors import did_you_mean
-
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.registry.opus import fetch_list
-        from paraphrastic_pipeline.workflow.estimate import archive_bytes, in_columns, size
-        from paraphrastic_pipeline.workflow.estimate import estimate as estimated
+    from paraphrastic_pipeline.registry.opus import fetch_list
+    from paraphrastic_pipeline.workflow.estimate import archive_bytes, in_columns, size
+    from paraphrastic_pipeline.workflow.estimate import estimate as estimated
 
     listed = fetch_list(languages, **options)
     if estimate:
@@ -75,9 +73,7 @@ the licences. Run the command in the folder of the pipeline.
 def licences(configfile: list[Path]) -> None:
     """Print the licences of the corpora of a configuration."""
     from paraphrastic_pipeline.registry.licences import commercial_use
-
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, read_config
+    from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, read_config
 
     config = read_config(configfile or [DEFAULT_CONFIG])
     checked, datasets = check_config(config)
@@ -107,9 +103,7 @@ def links(datasets: list[str], registry: str, mirror: str | None) -> None:
     """Print the addresses that have no file, or another one than the registry says."""
     from paraphrastic_pipeline.base.errors import did_you_mean
     from paraphrastic_pipeline.registry.datasets import read_registry
-
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.registry.links import check_links
+    from paraphrastic_pipeline.registry.links import check_links
 
     known = read_registry(registry)
     for name in datasets:
@@ -167,9 +161,8 @@ def negatives(
     """Write the negatives that training would choose."""
     from paraphrastic.base.text_files import read_sentences, text_output
     from paraphrastic.model.folder import open_folder
+    from paraphrastic_pipeline.training.negatives import as_table, choose_negatives, read_pairs
 
-    with cli.needing("pipeline"):
-        from paraphrastic_pipeline.training.negatives import as_table, choose_negatives, read_pairs
     if pairs == sentences == "-":
         raise InputError("--pairs and --sentences cannot both be standard input")
     given = [*sentence, *(read_sentences(sentences) if sentences else ())]

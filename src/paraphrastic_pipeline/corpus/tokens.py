@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraphrastic.base.arrays import Int32, Int64
-from paraphrastic.base.units import split_marks
+from paraphrastic.model.units import split_marks
 from paraphrastic_pipeline.corpus.spaceless import DOTS, MARKS, SPACELESS, has_spaceless
 from paraphrastic_pipeline.corpus.treebank import word_tokenizer
 

@@ -6,6 +6,7 @@ JOB is a JSON file with the parameters of `measure_job`. RESULT is a JSON file t
 value, or the message of an `InputError` under the key `error`.
 """
 
+import copy
 import math
 import os
 import sys
@@ -24,8 +25,8 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
 from paraphrastic.model.tokenizer import Tokens
 from paraphrastic.model.transformer import TransformerEncoder
-from paraphrastic.systems.external import SentenceTransformerEncoder
-from paraphrastic.systems.open import open_encoder
+from paraphrastic.systems.external import SentenceTransformerEncoder, StaticModelEncoder
+from paraphrastic_pipeline.base.encoders import StoredVectors, open_system
 from paraphrastic_pipeline.base.threads import in_blocks
 
 
@@ -50,7 +51,7 @@ def measure_job(
     batch_sizes: Sequence[int],
     **settings: Any,
 ) -> Json:
-    """Open an encoder, given in the form that `open_encoder` takes, and measure it with every batch size.
+    """Open an encoder, given in the form that `open_system` takes, and measure it with every batch size.
 
     The device is `cpu` or `gpu`. This process is restricted to the number of cores. The other settings are
     those of `measure`.
@@ -62,8 +63,8 @@ def measure_job(
         InputError: the encoder cannot be opened.
     """
     hold_to(cores)
-    encoder = open_encoder(system, threads=cores, device="cpu" if device == "cpu" else None)
-    if not hasattr(encoder, "embed_tokens"):
+    encoder = open_system(system, threads=cores, device="cpu" if device == "cpu" else None)
+    if isinstance(encoder, StoredVectors):
         return {"left_out": "its vectors were computed elsewhere"}
     if device == "cpu":
         halves = on_processor(encoder, cores)
@@ -86,8 +87,10 @@ def hold_to(cores: int) -> None:
 
 def on_processor(encoder: Any, threads: int) -> Halves:
     """The halves of an encoder; in models of this project, threads share the blocks of sentences."""
-    if not isinstance(encoder, SentenceEncoder):
-        return Halves(lambda sentences, _: encoder.tokenize(sentences), encoder.embed_tokens)
+    if isinstance(encoder, SentenceTransformerEncoder):
+        return _transformer_halves(encoder.model)
+    if isinstance(encoder, StaticModelEncoder):
+        return _static_halves(encoder.model)
 
     def embed(blocks: list[Any]) -> list[Float32]:
         return [*in_order(encoder.embed_tokens, blocks, max(1, min(threads, len(blocks))))]
@@ -103,6 +106,39 @@ def _tokenize_blocks(model: SentenceEncoder, threads: int) -> Callable[[Sequence
         return in_blocks(of_block, len(sentences), BLOCK_SENTENCES, threads)
 
     return tokenize
+
+
+def _transformer_halves(model: Any) -> Halves:
+    """The halves of a model of sentence-transformers."""
+    import torch
+
+    prompt = model.prompts.get(model.default_prompt_name)
+
+    @torch.inference_mode()
+    def embed(tokens: Any) -> Float32:
+        # A new dictionary, because the modules add their entries to it.
+        moved = {
+            key: value.to(model.device) if isinstance(value, torch.Tensor) else value
+            for key, value in tokens.items()
+        }
+        return model(moved)["sentence_embedding"].float().cpu().numpy()
+
+    return Halves(lambda sentences, _: model.preprocess(list(sentences), prompt=prompt), embed)
+
+
+def _static_halves(model: Any) -> Halves:
+    """The halves of a model of model2vec."""
+    # The model itself truncates texts like this before it tokenizes them.
+    longest = None if model.max_length is None else model.max_length * model.median_token_length
+    # A copy of the model, for sentences that have already been tokenized.
+    pooling = copy.copy(model)
+    pooling.tokenize = lambda sentences: sentences
+
+    def embed(tokens: Any) -> Float32:
+        vectors = pooling.encode(tokens, batch_size=max(1, len(tokens)), use_multiprocessing=False)
+        return np.asarray(vectors, np.float32)
+
+    return Halves(lambda sentences, _: model.tokenize([text[:longest] for text in sentences]), embed)
 
 
 def averages_on(device: str, model: AverageEncoder, threads: int) -> Halves:

@@ -7,7 +7,6 @@ from typing import Any
 from markupsafe import Markup
 
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.base.units import Unknown
 from paraphrastic.model.files import TRANSFORMER
 from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
@@ -16,6 +15,7 @@ from paraphrastic_pipeline.corpus.losses import UNREADABLE, losses
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
 from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
 from paraphrastic_pipeline.report.outcome import read_outcome
+from paraphrastic_pipeline.training.vocabulary import Unknown
 
 Content = Mapping[str, Any]
 

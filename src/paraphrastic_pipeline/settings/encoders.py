@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from paraphrastic.model.architecture import OF_TRANSFORMERS
 from paraphrastic_pipeline.settings.local_files import place_errors
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.encoder import Part
+
+# The settings of an encoder that are for Transformers only.
+_OF_TRANSFORMERS = ("pooling", "lstm_size", "max_tokens")
 
 
 def architecture_errors(path: Mapping[str, str], definition: Definition) -> Iterator[str]:
@@ -16,7 +18,7 @@ def architecture_errors(path: Mapping[str, str], definition: Definition) -> Iter
     if architecture.transformer:
         yield from _transformer_errors(path, definition)
         return
-    for key in OF_TRANSFORMERS:
+    for key in _OF_TRANSFORMERS:
         if getattr(encoder, key) not in ("mean", None):
             yield f"{path['encoder']}.{key}: is for a transformer, which is null"
     dimensions = [part.dimension or training.dimension for part in architecture.parts]

@@ -31,7 +31,7 @@ import numpy as np
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.base.units import spell
+from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import (
     byte_pieces,
     load_sentencepiece,

@@ -17,7 +17,8 @@ from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256, write_json
 from paraphrastic.base.numbers import is_count
-from paraphrastic.model.vocabulary import add_unknown_pieces, load_sentencepiece
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.base.hdf5 import new_hdf5, plain_dataset
 from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side, write_pieces
 from paraphrastic_pipeline.training.sentences import Sentences

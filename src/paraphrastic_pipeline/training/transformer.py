@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import TOKENS, Transformer
-from paraphrastic.model.transformer import TransformerFiles
+from paraphrastic.model.transformer import TransformerEncoder, write_transformer
 from paraphrastic.model.transformer_tokens import padded, tokenize, tokenizer_digest
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
@@ -69,6 +70,22 @@ def tokenize_pairs(
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
         rows = np.arange(len(tokenizer), dtype=np.int32)
         write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerFiles:
+    """The content of a Transformer's folder, with our entries of `config.json` as its `config`."""
+
+    modules: "SentenceTransformer"
+    config: Mapping[str, Any]
+
+    def open(self) -> TransformerEncoder:
+        """The model, which shares its parameters with `modules`."""
+        return TransformerEncoder(self.modules, self.config)
+
+    def write(self, folder: Path) -> None:
+        """Write the folder; each file is either complete or not there."""
+        write_transformer(self.modules, self.config, folder)
 
 
 class TrainableTransformer(nn.Module):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sentencepiece
@@ -14,11 +14,15 @@ import sentencepiece
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.units import Unknown, spell
-from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN, add_unknown_pieces, read_model_proto
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.model.units import spell
+from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN, read_model_proto
 
 log = logging.getLogger(__name__)
 
+# What becomes of text that a vocabulary has no piece for: its bytes, which have pieces; a piece of its own
+# for each spelling in the training text; one vector for all of it; or nothing.
+Unknown = Literal["bytes", "spellings", "shared", "omit"]
 # Sentences whose unknown characters are looked for at a time.
 _BLOCK = 65_536
 # The pieces for unknown text, and for the beginning and the end of a sentence.

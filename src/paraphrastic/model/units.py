@@ -7,12 +7,8 @@ since models in use need this module too.
 
 import unicodedata
 from collections.abc import Iterable
-from typing import Literal
 
 UNITS = ("subword", "word", "trigram")
-# What becomes of text that a vocabulary has no piece for: its bytes, which have pieces; a piece of its own
-# for each spelling in the training text; one vector for all of it; or nothing.
-Unknown = Literal["bytes", "spellings", "shared", "omit"]
 
 # Invisible characters, sentencepiece's own mark and the replacement character, which sentencepiece turns into
 # spaces.
