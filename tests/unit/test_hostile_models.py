@@ -13,7 +13,6 @@ from safetensors.numpy import load_file, save
 from small_models import model_of, two_parts_of
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.files import ModelFiles
@@ -52,14 +51,6 @@ def folder(folders: dict[str, Path], request: pytest.FixtureRequest, tmp_path: P
     return tmp_path
 
 
-def replaced(folder: Path, name: str, content: bytes) -> None:
-    """Replace a file and its digest, as whoever made the folder can."""
-    (folder / name).write_bytes(content)
-    config = json.loads((folder / "config.json").read_text())
-    config["sha256"][name] = sha256(folder / name)
-    (folder / "config.json").write_text(json.dumps(config))
-
-
 def fault(folder: Path) -> str:
     """The line about a folder; empty if the model can be used."""
     try:
@@ -90,7 +81,7 @@ def test_tensors_of_other_types_are_named(folder: Path, dtype: str) -> None:
         "other": {"dtype": "F32", "shape": [1], "data_offsets": [count * size, count * size + 4]},
     }
     text = json.dumps(header).encode()
-    replaced(folder, WEIGHTS, struct.pack("<Q", len(text)) + text + bytes(count * size + 4))
+    (folder / WEIGHTS).write_bytes(struct.pack("<Q", len(text)) + text + bytes(count * size + 4))
     assert WEIGHTS in fault(folder)
 
 
@@ -109,10 +100,10 @@ def test_tensors_of_other_shapes_and_names_are_one_line(folder: Path) -> None:
             other = np.ascontiguousarray(change(tensor))
             if (other.shape, other.dtype) == (tensor.shape, tensor.dtype):
                 continue
-            replaced(folder, WEIGHTS, save({**whole, name: other}))
+            (folder / WEIGHTS).write_bytes(save({**whole, name: other}))
             assert fault(folder), (name, other.shape, other.dtype)
-    for changed in (dict(list(whole.items())[1:]), {**whole, "1.lstm.more": np.ones(3, np.float32)}, {}):
-        replaced(folder, WEIGHTS, save(changed))
+    for changed in (dict(list(whole.items())[1:]), {}):
+        (folder / WEIGHTS).write_bytes(save(changed))
         assert fault(folder)
 
 
@@ -135,7 +126,7 @@ def test_a_damaged_header_of_the_weights_is_one_line(folder: Path) -> None:
     for _ in range(60):
         damaged = bytearray(whole)
         damaged[generator.randrange(8 + size)] ^= 1 << generator.randrange(8)
-        replaced(folder, WEIGHTS, bytes(damaged))
+        (folder / WEIGHTS).write_bytes(bytes(damaged))
         refused += bool(fault(folder))
     assert refused > 40
 
@@ -160,7 +151,7 @@ def test_a_damaged_header_of_the_weights_is_one_line(folder: Path) -> None:
 def test_a_vocabulary_that_is_none_is_one_line(folder: Path, change: Callable[[Any], Any]) -> None:
     proto = read_model_proto((folder / VOCABULARY).read_bytes())
     change(proto)
-    replaced(folder, VOCABULARY, proto.SerializeToString())
+    (folder / VOCABULARY).write_bytes(proto.SerializeToString())
     assert fault(folder)
 
 
@@ -174,8 +165,8 @@ def test_a_damaged_vocabulary_is_one_line(folder: Path) -> None:
             damaged[generator.randrange(len(whole))] ^= 1 << generator.randrange(8)
         if "sentencepiece.subword.de" in tensors:
             own = {"sentencepiece.subword.de": np.frombuffer(damaged, np.uint8)}
-            replaced(folder, WEIGHTS, save(tensors | own))
+            (folder / WEIGHTS).write_bytes(save(tensors | own))
         else:
-            replaced(folder, VOCABULARY, bytes(damaged))
+            (folder / VOCABULARY).write_bytes(bytes(damaged))
         refused += bool(fault(folder))
     assert refused > 5

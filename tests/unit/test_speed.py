@@ -174,7 +174,7 @@ def test_systems_are_measured_in_processes_of_their_own(
 def test_a_system_that_cannot_be_opened(corpora: list, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     system = {"path": str(tmp_path / "empty"), "label": "mine"}
-    with pytest.raises(InputError, match=r"^mine: .*empty: neither a model folder") as caught:
+    with pytest.raises(InputError, match=r"^mine: .*empty: is not a folder with a model") as caught:
         measure_speed({"mine": system}, corpora, tmp_path / "speed.json", cores=1, **ONCE)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "speed.json").exists()

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -16,6 +17,7 @@ from faults import PAGE, message
 from web_server import Server, give, status, trickle
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.neighbours.vectors import Matrix, check_maker
 from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.hdf5 import new_hdf5, verify
 from paraphrastic_pipeline.corpus.blocks import read_table, write_table
@@ -154,3 +156,15 @@ def test_settings() -> None:
         refused("mirror", "https://me:mine@host"),
         refused("mirror", "https://host/?token=mine"),
     )
+
+
+def test_vectors_of_another_model() -> None:
+    title, encoder = "Vectors of another model", SimpleNamespace(label="mine", digest="1", dim=2)
+    matrix = Matrix(np.ones((1, 2), np.float32), "vectors.npy")
+    messages = [f"paraphrastic: {check_maker(matrix, encoder)}"]
+    for description in ({"digest": "2", "label": "yours"}, {"digest": "1", "rows": 5, "dimension": 2}):
+        matrix.description = description
+        with pytest.raises(InputError) as caught:
+            check_maker(matrix, encoder)
+        messages.append(f"paraphrastic: error: {caught.value}")
+    provoked(title, *messages)

@@ -28,14 +28,16 @@ _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 def atomic_output(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, and rename it to `path` once the block has succeeded.
 
-    If the block raises, nothing is left. The temporary name is unique to the process, so a run that was
-    killed cannot spoil the file of the next one, which also removes what the killed one left. A link stays,
-    and the file that it points to is replaced. What is no regular file, such as a pipe, gets the bytes.
+    If the block raises, nothing is left; what a killed process left, the next one removes. A link stays, and
+    the file that it points to is replaced. What is no regular file, such as a pipe, is yielded as it is.
 
     Raises:
         InputError: the disk is full or read-only.
     """
     final = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+    if final.exists() and not final.is_file():
+        yield final
+        return
     with unwritable_named(path):
         temporary = _temporary_beside(final)
         # The system gives the permissions of a new file, which the writer may replace by another one.

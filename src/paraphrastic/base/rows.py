@@ -211,15 +211,15 @@ class Source:
             are_numbers = all(name.isdecimal() and 0 < int(name) <= len(header) for name in asked)
             has_header = not asked or not are_numbers or set(asked) <= set(header)
             if has_header:
-                places = [header.index(name) for name in self._wanted(header)]
+                indices = [header.index(name) for name in self._wanted(header)]
             else:
-                places = [int(name) - 1 for name in asked]
+                indices = [int(name) - 1 for name in asked]
             for number, (first, last, cells) in enumerate(rows):
                 if has_header and number == 0:
                     continue
                 if not isinstance(cells, str) and len(cells) != len(header):
                     cells = f"{len(cells)} columns, the first row has {len(header)}"
-                yield first, last, cells if isinstance(cells, str) else [cells[place] for place in places]
+                yield first, last, cells if isinstance(cells, str) else [cells[index] for index in indices]
 
     def _parquet(self, size: int) -> Iterator[Batch]:
         if self.path == "-" or not Path(self._file).is_file():

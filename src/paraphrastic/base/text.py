@@ -1,7 +1,4 @@
-"""Preparation of raw text for a model: leave out what nobody sees, unify characters, lower-case, cut Chinese.
-
-Models in use need this too, so the top of the module imports only the standard library.
-"""
+"""Preparation of raw text for a model: leave out what nobody sees, unify letters, lower-case, cut Chinese."""
 
 import functools
 import re
@@ -107,6 +104,7 @@ def clean(text: str) -> str:
 
 def _any_unusual(text: str) -> bool:
     """Whether `visible` would change a text; this is many times as fast as a regular expression."""
+    # A late import, since a dry run of the pipeline reads this module, too.
     import numpy as np
 
     if text.isascii():

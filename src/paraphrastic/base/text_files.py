@@ -193,19 +193,17 @@ def text_output(path: str) -> Iterator[IO[str]]:
 
 def is_special(path: str | Path) -> bool:
     """Whether a path leads to a device, a pipe or a descriptor of this process."""
-    place = Path(path)
-    return bool(_DESCRIPTOR.fullmatch(str(path))) or (
-        place.exists() and not (place.is_file() or place.is_dir())
-    )
+    file = Path(path)
+    is_other = file.exists() and not (file.is_file() or file.is_dir())
+    return is_other or bool(_DESCRIPTOR.fullmatch(str(path)))
 
 
 def _special(path: str) -> IO[bytes]:
     if path == "-":
         return _standard("out")
-    if named := _DESCRIPTOR.fullmatch(path):
-        # A copy of the descriptor continues where the shell does.
-        return os.fdopen(os.dup(int(named[1] or _STANDARD[named[2]])), "wb")
-    return Path(path).open("wb")
+    named = _DESCRIPTOR.fullmatch(path)
+    # A copy of the descriptor continues where the shell does.
+    return os.fdopen(os.dup(int(named[1] or _STANDARD[named[2]])), "wb") if named else Path(path).open("wb")
 
 
 def _standard(which: str) -> Any:

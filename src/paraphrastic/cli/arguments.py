@@ -145,7 +145,7 @@ def pair(text: str) -> tuple[str, str]:
 
 def count(text: str) -> int:
     """A whole number from 1."""
-    if not is_count(text) or not 0 < int(text) < 10**9:
+    if not is_count(text) or not 0 < int(text) < 10**12:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 

@@ -71,7 +71,7 @@ def evaluate(
     from paraphrastic.base.rows import Source
     from paraphrastic.base.text_files import text_output
     from paraphrastic.model.folder import choose_folder
-    from paraphrastic.quality.evaluate_files import about, described, evaluate_pairs, open_place
+    from paraphrastic.quality.evaluate_files import about, described, evaluate_pairs, parse_model
     from paraphrastic.quality.labelled_pairs import read_pairs
     from paraphrastic.systems.open import open_encoder
 
@@ -89,8 +89,8 @@ def evaluate(
         encoders = []
         names: list[str | None] = [*model] or [None]
         for name in names:
-            place = name and open_place(name)
-            folder = place if isinstance(place, dict) else choose_folder(place, languages)
+            given = name and parse_model(name)
+            folder = given if isinstance(given, dict) else choose_folder(given, languages)
             encoders.append((name or str(folder), open_encoder(folder, threads=threads)))
         results = []
         for shown, encoder in encoders:

@@ -262,8 +262,8 @@ class SentenceEncoder(ABC):
         # In blocks, since vectors take far more memory than text.
         for start in range(0, len(pairs), _BLOCK_PAIRS):
             sides = [*zip(*pairs[start : start + _BLOCK_PAIRS], strict=True)]
-            for side, place in zip(sides, ("the first of pair {}", "the second of pair {}"), strict=True):
-                _check_strings(side, place, start)
+            for side, where in zip(sides, ("the first of pair {}", "the second of pair {}"), strict=True):
+                _check_strings(side, where, start)
             first, second = (
                 self.embed_raw_text(side, language=language, threads=threads)
                 for side, language in zip(sides, languages or (None, None), strict=True)
@@ -335,18 +335,18 @@ def as_list(sentences: Iterable[str]) -> Sequence[str]:
     return list(sentences)
 
 
-def _check_strings(sentences: Sequence[Any], place: str, first: int = 0) -> None:
-    """Refuse anything but strings of text; `place` is a format string that says where sentence {} is."""
+def _check_strings(sentences: Sequence[Any], where: str, first: int = 0) -> None:
+    """Refuse anything but strings of text; `where` is a format string that says where sentence {} is."""
     try:
         has_nul = "\0" in "".join(sentences)
     except TypeError:
         wrong = next(index for index, text in enumerate(sentences) if not isinstance(text, str))
-        text = f"{sentences[wrong]!r} ({place.format(first + wrong)})"
+        text = f"{sentences[wrong]!r} ({where.format(first + wrong)})"
         raise TypeError(f"a sentence is {text}, not a string") from None
     if has_nul:
         wrong = next(index for index, text in enumerate(sentences) if "\0" in text)
         raise InputError(
-            f"a sentence ({place.format(first + wrong)}) contains a NUL character, which no text has"
+            f"a sentence ({where.format(first + wrong)}) contains a NUL character, which no text has"
         )
 
 

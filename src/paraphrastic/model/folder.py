@@ -164,7 +164,8 @@ def open_folder(path: str | Path) -> SentenceEncoder:
         raise InputError(f"{folder}: not a model folder: {missing[0]} is missing")
     try:
         model = _open(folder, config)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        # numpy lacks the types of some tensors, such as 8-bit floats.
         raise InputError(f"{folder}: {CONFIG} and {WEIGHTS} do not agree: {on_one_line(error)}") from None
     except (safetensors.SafetensorError, OSError) as error:
         raise InputError(f"{folder}: {WEIGHTS} cannot be read: {on_one_line(error)}") from None

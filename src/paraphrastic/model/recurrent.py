@@ -161,17 +161,17 @@ class RecurrentPooling(nn.Module):
             embeddings: [tokens, inputs], those of all tokens, sentence after sentence.
             lengths: [n], number of tokens in each sentence.
         """
-        rank, position = _places(lengths)
+        rank, position = _ranks_and_steps(lengths)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         vectors = []
         for number, lstm in enumerate(self.directions):
-            # In the backward direction, a token's place counts from the end of its sentence.
-            place = position if number == 0 else lengths[sentence] - 1 - position
-            order = np.lexsort((rank[sentence], place))
-            places, sentences = (
+            # In the backward direction, a token's step counts from the end of its sentence.
+            step = position if number == 0 else lengths[sentence] - 1 - position
+            order = np.lexsort((rank[sentence], step))
+            tokens, sentences = (
                 torch.from_numpy(index).to(embeddings.device) for index in (order, sentence[order])
             )
-            states = lstm(embeddings[places], np.bincount(position).tolist())
+            states = lstm(embeddings[tokens], np.bincount(position).tolist())
             vectors.append(self._pool(states, sentences, lengths))
         if self.concatenated:
             return torch.cat(vectors, dim=1)
@@ -188,7 +188,7 @@ class RecurrentPooling(nn.Module):
         return zeros.scatter_reduce(0, index, states, "amax", include_self=False)
 
 
-def _places(lengths: Int64) -> tuple[Int64, Int64]:
+def _ranks_and_steps(lengths: Int64) -> tuple[Int64, Int64]:
     """The rank of each sentence, longest first, and the position of each token in its sentence."""
     rank = np.empty(len(lengths), np.int64)
     rank[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))

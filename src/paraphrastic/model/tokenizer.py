@@ -132,15 +132,15 @@ class _WordTable:
             pieces = pieces if len(pieces) else np.empty(total, np.int32)
         return Tokens(pieces, piece_ends, has_text)
 
-    def _add(self, text: UInt8, places: Int64, hashes: UInt64, encode: Encode) -> Int32:
+    def _add(self, text: UInt8, spans: Int64, hashes: UInt64, encode: Encode) -> Int32:
         """Add entries for missing words; long words come last, and the next call overwrites them."""
-        entries = np.empty(len(places), np.int32)
-        if not len(places):
+        entries = np.empty(len(spans), np.int32)
+        if not len(spans):
             return entries
         new: dict[bytes, int] = {}
         firsts: list[int] = []
-        for index in np.argsort(places[:, 1] - places[:, 0] > MAX_WORD_BYTES, kind="stable"):
-            start, end = places[index]
+        for index in np.argsort(spans[:, 1] - spans[:, 0] > MAX_WORD_BYTES, kind="stable"):
+            start, end = spans[index]
             entry = new.setdefault(text[start:end].tobytes(), len(new))
             if entry == len(firsts):
                 firsts.append(index)
@@ -236,8 +236,8 @@ def find_words(
                 code = (code ^ np.uint64(text[at])) * _PRIME
                 at += 1
             # The low bits of a product do not depend on the high bits of its factors, so mix those in.
-            place = (code ^ (code >> np.uint64(32))) & mask
-            entry = slots[place]
+            slot = (code ^ (code >> np.uint64(32))) & mask
+            entry = slots[slot]
             while entry >= 0:
                 if hashes[entry] == code and key_ends[entry + 1] - key_ends[entry] == at - first:
                     shift = key_ends[entry] - first
@@ -246,8 +246,8 @@ def find_words(
                         same &= text[j] == keys[j + shift]
                     if same:
                         break
-                place = (place + np.uint64(1)) & mask
-                entry = slots[place]
+                slot = (slot + np.uint64(1)) & mask
+                entry = slots[slot]
             if entry < 0:
                 entry = np.int32(MISSING - absent)
                 missing[absent, 0], missing[absent, 1] = first, at
@@ -266,10 +266,10 @@ def insert(slots: Int32, hashes: UInt64, first: int, last: int) -> None:
     mask = np.uint64(len(slots) - 1)
     for entry in range(first, last):
         code = hashes[entry]
-        place = (code ^ (code >> np.uint64(32))) & mask
-        while slots[place] >= 0:
-            place = (place + np.uint64(1)) & mask
-        slots[place] = entry
+        slot = (code ^ (code >> np.uint64(32))) & mask
+        while slots[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = entry
 
 
 @jit_exactly

@@ -128,10 +128,10 @@ def write_transformer(modules: "SentenceTransformer", config: Mapping[str, Any],
         described = read_json(saved / MODULES)
         for module in described[1:]:
             # Folders with one name for all poolings, which rules can declare.
-            place = f"{POOLING}/{module['path'].partition('_')[2].lower()}"
-            (saved / place).parent.mkdir(exist_ok=True)
-            (saved / module["path"]).rename(saved / place)
-            module["path"] = place
+            new_path = f"{POOLING}/{module['path'].partition('_')[2].lower()}"
+            (saved / new_path).parent.mkdir(exist_ok=True)
+            (saved / module["path"]).rename(saved / new_path)
+            module["path"] = new_path
         write_json(saved / MODULES, described)
         # Other classes than this make their own normalizer instead of reading that of `tokenizer.json`.
         settings = {**read_json(saved / TOKENIZER_CONFIG), "tokenizer_class": "PreTrainedTokenizerFast"}

@@ -70,6 +70,6 @@ def padded(ids: Int32, ends: Int64, rows: Int64, padding: int) -> "dict[str, tor
     width = max(1, int(lengths.max(initial=0)))
     inputs = np.full((len(rows), width), padding, np.int64)
     mask = np.arange(width) < np.maximum(lengths, 1)[:, None]
-    places = np.arange(width) < lengths[:, None]
-    inputs[places] = np.concatenate([ids[ends[row] : ends[row + 1]] for row in rows])
+    is_token = np.arange(width) < lengths[:, None]
+    inputs[is_token] = np.concatenate([ids[ends[row] : ends[row + 1]] for row in rows])
     return {"input_ids": torch.from_numpy(inputs), "attention_mask": torch.from_numpy(mask.astype(np.int64))}

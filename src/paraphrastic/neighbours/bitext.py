@@ -56,10 +56,10 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
     order = order[(pairs[:, order] != NOTHING).all(axis=0)]
     source_taken, target_taken = bytearray(len(targets)), bytearray(len(sources))
     kept = []
-    for place, (source, target) in zip(order.tolist(), pairs[:, order].T.tolist(), strict=True):
+    for index, (source, target) in zip(order.tolist(), pairs[:, order].T.tolist(), strict=True):
         if not (source_taken[source] or target_taken[target]):
             source_taken[source] = target_taken[target] = 1
-            kept.append(place)
+            kept.append(index)
     return MinedPairs(pairs[0, kept], pairs[1, kept], scores[kept])
 
 

@@ -68,12 +68,12 @@ def dedup_file(
         dropped: set[int] = set()
         rows = list(_rows(again, dropped))
         keys = [seen.strip() for seen in visible([text for _, text, _ in rows])]
-        # Equal texts are embedded once: the first row of each, and its place among them.
+        # Equal texts are embedded once: the first row of each, and its index among them.
         firsts: dict[str, int] = {}
         for row, key in enumerate(keys):
             if key:
                 firsts.setdefault(key, row)
-        distinct, places = [*firsts.values()], {key: place for place, key in enumerate(firsts)}
+        distinct, index_of = [*firsts.values()], {key: index for index, key in enumerate(firsts)}
         texts = [rows[row][1].strip() for row in distinct]
         tell = progress and partial(progress, f"embedding {source.path}")
         x = finite_vectors(encoder, texts, language, name=source.path, progress=tell)
@@ -81,17 +81,17 @@ def dedup_file(
         duplicates = near_duplicates(x, threshold, threads=threads, progress=tell)
         left_out = 0
         for row, key in enumerate(keys):
-            place = places.get(key, NOTHING)
-            original = int(duplicates.originals[place]) if key else NOTHING
-            if not key or (original == NOTHING and distinct[place] == row):
+            index = index_of.get(key, NOTHING)
+            original = int(duplicates.originals[index]) if key else NOTHING
+            if not key or (original == NOTHING and distinct[index] == row):
                 continue
             left_out += 1
             dropped.update(rows[row][2])
-            cosine = 1.0 if original == NOTHING else float(duplicates.cosines[place])
-            kept = place if original == NOTHING else original
+            cosine = 1.0 if original == NOTHING else float(duplicates.cosines[index])
+            kept = index if original == NOTHING else original
             if table:
                 ids = rows[row][0], rows[distinct[kept]][0]
-                cells = (f"{cosine:.6f}", *map(str, ids), texts[place], texts[kept])
+                cells = (f"{cosine:.6f}", *map(str, ids), texts[index], texts[kept])
                 table.write("\t".join(map(clean, cells)) + "\n")
         (_write_parquet if is_parquet else _write_lines)(again, file, dropped)
     return len(rows) - left_out, left_out

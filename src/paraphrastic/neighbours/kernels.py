@@ -54,18 +54,18 @@ def insert(cosines: Float64, indices: Int64, cosine: float, index: int) -> bool:
     The list has `cosines`, [k], descending, and the `indices`, [k], of the vectors that have them. Among
     equals, lower indices come first.
     """
-    place = len(cosines)
-    while place > 0 and (
-        cosines[place - 1] < cosine or (cosines[place - 1] == cosine and indices[place - 1] > index)
+    rank = len(cosines)
+    while rank > 0 and (
+        cosines[rank - 1] < cosine or (cosines[rank - 1] == cosine and indices[rank - 1] > index)
     ):
-        place -= 1
-        if place + 1 < len(cosines):
-            cosines[place + 1] = cosines[place]
-            indices[place + 1] = indices[place]
-    if place == len(cosines):
+        rank -= 1
+        if rank + 1 < len(cosines):
+            cosines[rank + 1] = cosines[rank]
+            indices[rank + 1] = indices[rank]
+    if rank == len(cosines):
         return False
-    cosines[place] = cosine
-    indices[place] = index
+    cosines[rank] = cosine
+    indices[rank] = index
     return True
 
 
@@ -142,9 +142,9 @@ def update_top_k(
 def merge(cosines: Float64, indices: Int64, other_cosines: Float64, other_indices: Int64) -> None:
     """Insert into top-k lists, [n, k], the neighbours that were found elsewhere; -1 means none."""
     for i in range(len(cosines)):
-        for place in range(other_indices.shape[1]):
-            if other_indices[i, place] >= 0:
-                insert(cosines[i], indices[i], other_cosines[i, place], other_indices[i, place])
+        for rank in range(other_indices.shape[1]):
+            if other_indices[i, rank] >= 0:
+                insert(cosines[i], indices[i], other_cosines[i, rank], other_indices[i, rank])
 
 
 @jit

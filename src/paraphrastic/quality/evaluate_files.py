@@ -133,7 +133,7 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def open_place(text: str) -> str | dict[str, str]:
+def parse_model(text: str) -> str | dict[str, str]:
     """A system as `--model` takes it: a place, or KIND=PLACE for a kind of `systems:`."""
     kind, equals, place = text.partition("=")
     if not equals or Path(text).exists() or kind not in ("path", "sentence_transformers", "model2vec"):

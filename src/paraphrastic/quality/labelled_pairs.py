@@ -83,16 +83,16 @@ def read_pairs(
     if len(marks) != len(rows):
         raise InputError(f"{labels} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
     pairs, values = list[tuple[str, str]](), list[float]()
-    for (line, source_text, target_text, *_), (path, place, label) in zip(rows, marks, strict=True):
+    for (line, source_text, target_text, *_), (path, number, label) in zip(rows, marks, strict=True):
         try:
             if not (source_text.strip() and target_text.strip()):
-                path, place = read.path, line
+                path, number = read.path, line
                 raise ValueError("a sentence is empty")
             if labels or labelled:
                 values.append(_number(label))
             pairs.append((source_text, target_text))
         except ValueError as error:
-            read.reject(BadRow(path, place, place, str(error)))
+            read.reject(BadRow(path, number, number, str(error)))
     if not pairs:
         raise InputError(f"{read.path}: has no pairs")
     if values and min(values) == max(values):

@@ -111,6 +111,6 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 def unify(sentences: Iterable[str]) -> tuple[list[str], Int64]:
     """Return the different sentences, in order of first occurrence, and each sentence's index there, [n]."""
-    places: dict[str, int] = {}
-    indices = [places.setdefault(sentence, len(places)) for sentence in sentences]
-    return list(places), np.array(indices, np.int64)
+    index_of: dict[str, int] = {}
+    indices = [index_of.setdefault(sentence, len(index_of)) for sentence in sentences]
+    return list(index_of), np.array(indices, np.int64)

@@ -28,19 +28,19 @@ def open_encoder(
             is not installed, or the encoder does not run on the device.
     """
     if not isinstance(model, Mapping):
-        return _open_place(model, threads, device)
+        return _open_folder_or_name(model, threads, device)
     encoder: Any
     if "sentence_transformers" in model:
         encoder = SentenceTransformerEncoder(model["sentence_transformers"], threads=threads, device=device)
     elif "path" in model:
-        encoder = _open_place(model["path"], threads, device)
+        encoder = _open_folder_or_name(model["path"], threads, device)
     else:
         encoder = StaticModelEncoder(model["model2vec"], threads=threads)
     encoder.label = model["label"]
     return encoder
 
 
-def _open_place(place: str | Path, threads: int, device: str | None) -> Encoder:
+def _open_folder_or_name(place: str | Path, threads: int, device: str | None) -> Encoder:
     folder = find_folder(place)
     # Asked first, since a model of this project may also be a folder of sentence-transformers.
     if is_ours(folder):

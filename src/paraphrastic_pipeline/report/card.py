@@ -15,7 +15,6 @@ from paraphrastic_pipeline.corpus.losses import UNREADABLE, losses
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
 from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
 from paraphrastic_pipeline.report.outcome import read_outcome
-from paraphrastic_pipeline.training.vocabulary import Unknown
 
 Content = Mapping[str, Any]
 
@@ -29,7 +28,7 @@ _LICENCES = {
 _FIGURES = ("pearson avg", "spearman avg")
 _TRACKS = "pearson 2017/"
 # What becomes of text that a vocabulary has no piece for, by the model's setting.
-_UNKNOWN: dict[Unknown, str] = {
+_UNKNOWN = {
     "bytes": "becomes its bytes in UTF-8",
     "spellings": "is left out, unless training saw a spelling like it",
     "shared": "has one vector, whatever it is",
@@ -50,7 +49,7 @@ def write_card(
     output: Path,
     *,
     corpora: Sequence[tuple[str, str, str]],
-    unknown: Mapping[str, Unknown],
+    unknown: Mapping[str, str],
     loads_elsewhere: bool,
     selected: Sequence[Path] = (),
     held_out: Sequence[Path] = (),
