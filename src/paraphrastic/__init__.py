@@ -1,6 +1,5 @@
 """Paraphrastic sentence embeddings: train a model for any language, then embed and compare sentences."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,17 +24,6 @@ __all__ = [
     "near_duplicates",
     "search",
 ]
-
-# Imported when they are asked for, so that everybody loads only what they need.
-_MODULES = {
-    "SentenceEncoder": "model.encoder",
-    "SentenceVectors": "interop.estimator",
-    "Source": "base.rows",
-    "best_pairs": "neighbours.bitext",
-    "embed_file": "model.embed_files",
-    "near_duplicates": "neighbours.duplicates",
-    "search": "neighbours.matrix_search",
-}
 
 
 def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = None) -> "SentenceEncoder":
@@ -63,19 +51,44 @@ def load_model(path: str | Path | None = None, *, sp_model: str | Path | None = 
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
+    # Imported when they are asked for, so that everybody loads only what they need.
+    match name:
+        case "SentenceEncoder":
+            from paraphrastic.model.encoder import SentenceEncoder
 
-        return version("paraphrastic")
-    if name in _MODULES:
-        try:
-            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        except ModuleNotFoundError as error:
-            if error.name != "sklearn":
-                raise
-            raise ImportError(f"{name} needs scikit-learn: pip install scikit-learn") from None
+            return SentenceEncoder
+        case "SentenceVectors":
+            try:
+                from paraphrastic.interop.estimator import SentenceVectors
+            except ModuleNotFoundError:
+                raise ImportError(f"{name} needs scikit-learn: pip install scikit-learn") from None
+            return SentenceVectors
+        case "Source":
+            from paraphrastic.base.rows import Source
+
+            return Source
+        case "best_pairs":
+            from paraphrastic.neighbours.bitext import best_pairs
+
+            return best_pairs
+        case "embed_file":
+            from paraphrastic.model.embed_files import embed_file
+
+            return embed_file
+        case "near_duplicates":
+            from paraphrastic.neighbours.duplicates import near_duplicates
+
+            return near_duplicates
+        case "search":
+            from paraphrastic.neighbours.matrix_search import search
+
+            return search
+        case "__version__":
+            from importlib.metadata import version
+
+            return version("paraphrastic")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES})
+    return sorted({*__all__, "SentenceVectors"})

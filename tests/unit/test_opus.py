@@ -228,7 +228,7 @@ def test_faults_of_the_command_are_one_line(
 def test_a_wrong_pair(answers: Path, capsys: pytest.CaptureFixture[str], pair: str) -> None:
     with pytest.raises(SystemExit):
         main(["corpora", "--languages", pair])
-    assert f"{pair!r} is not a pair such as en-pl" in capsys.readouterr().err
+    assert f"{pair!r} is not " in capsys.readouterr().err
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -27,8 +27,8 @@ def prepared(folder: Path, text: str) -> Path:
     return folder / "probes.parquet"
 
 
-def result_of(folder: Path, testsets: Path, embed, *, sample: bool = False) -> dict:
-    system = FunctionEncoder("a system", 26, "digest", embed)
+def result_of(folder: Path, testsets: Path, embed, *, sample: bool = False, dim: int = 26) -> dict:
+    system = FunctionEncoder("a system", dim, "digest", embed)
     evaluation = Evaluation(system, folder / "probes.json", OFFICIAL, "measured", 20, sample)
     evaluate_probes(evaluation, testsets)
     return json.loads((folder / "probes.json").read_text())
@@ -59,7 +59,7 @@ def test_the_shipped_probes_have_all_kinds_and_are_known_by_their_digest(tmp_pat
 def test_the_documented_figures_are_those_of_the_packaged_model(tmp_path: Path) -> None:
     testsets = prepared(tmp_path, (ROOT / "data/probes.tsv").read_text())
     model = load_model("en")
-    found = result_of(tmp_path, testsets, lambda sentences, _: model.embed_raw_text(sentences))
+    found = result_of(tmp_path, testsets, lambda texts, _: model.embed_raw_text(texts), dim=model.dim)
     page = (ROOT / "docs/mining.md").read_text()
     rows = re.findall(
         r"^\| (\w+)(?: \([^|]*\))? \| (\d+) \| (\d\.\d\d) \| (\d\.\d\d) \|$", page, re.MULTILINE

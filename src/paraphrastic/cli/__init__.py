@@ -6,8 +6,9 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import entry_points, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from itertools import chain
 from types import ModuleType
@@ -46,7 +47,9 @@ def build_parser() -> argparse.ArgumentParser:
         description=_BEGIN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    shown = f"paraphrastic {version('paraphrastic')}"
+    shown = "paraphrastic, a copy of the code that is not installed"
+    with suppress(PackageNotFoundError):
+        shown = f"paraphrastic {version('paraphrastic')}"
     parser.add_argument("--version", action="version", version=shown, help="show the installed version")
     commands = parser.add_subparsers(
         required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog

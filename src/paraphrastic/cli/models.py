@@ -8,8 +8,7 @@ from paraphrastic.cli import arguments as cli
 
 # What `--format` takes. The packages of those that are other libraries are in extras of the same names.
 _FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "javascript")
-# The formats that can hold a table of 4 bits.
-_PACKED = ("paraphrastic", "javascript")
+_WITH_4_BITS = ("paraphrastic", "javascript")
 
 
 @cli.command(
@@ -31,8 +30,8 @@ def models() -> None:
     for name, folder in shipped_models().items():
         config = read_config(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-        about = (name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder)
-        cli.say(*about, config["commercial_use"])
+        known, dim = "-".join(config["languages"]), config["dimension"]
+        cli.say(name, known, dim, f"{size:.1f}", folder, config["commercial_use"])
 
 
 @cli.command(
@@ -104,8 +103,8 @@ def export(model: str, format: str, output: str, **options: Any) -> None:
     from paraphrastic.model.files import CARD
     from paraphrastic.model.folder import open_folder
 
-    if options["dtype"] == "int4" and format not in _PACKED:
-        raise InputError(f"--dtype int4: only the formats {' and '.join(_PACKED)} have tables of 4 bits")
+    if options["dtype"] == "int4" and format not in _WITH_4_BITS:
+        raise InputError(f"--dtype int4: only the formats {' and '.join(_WITH_4_BITS)} have tables of 4 bits")
     method = options["reduce"] or "pca"
     if options["reduce"] and not options["dimension"]:
         raise InputError("--reduce needs --dimension, the number of dimensions to keep")

@@ -1,5 +1,7 @@
 """`paraphrastic evaluate`: how good models are on pairs of one's own."""
 
+from typing import Any
+
 from paraphrastic.cli import arguments as cli
 
 
@@ -92,13 +94,10 @@ def evaluate(
             given = name and parse_model(name)
             folder = given if isinstance(given, dict) else choose_folder(given, languages)
             encoders.append((name or str(folder), open_encoder(folder, threads=threads)))
+        options: Any = {"languages": languages, "precision": precision, "threads": threads}
         results = []
         for shown, encoder in encoders:
-            results.append(
-                evaluate_pairs(
-                    encoder, pairs, model=shown, languages=languages, precision=precision, threads=threads
-                )
-            )
+            results.append(evaluate_pairs(encoder, pairs, model=shown, **options))
             if output != "-":
                 for line in described(results[-1], pairs):
                     cli.say(line)

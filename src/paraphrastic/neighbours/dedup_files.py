@@ -41,9 +41,9 @@ def dedup_file(
     in white space around them or in characters that nobody sees (`base.text.visible`). All other rows are
     written in their order, byte for byte, and so are blank lines and the header of a table.
 
-    The report is a TSV file without a header. It has, in order, a line `cosine TAB row TAB kept row TAB
-    sentence TAB kept sentence` for each row left out. The kept row is the first near one; equal texts have
-    the cosine 1. Rows have their ids, by default their numbers from 1.
+    The report is a TSV file with a line for each row left out, without a header: cosine, row, kept row,
+    sentence, kept sentence. The kept row is the first near one; equal texts have the cosine 1. Rows have
+    their ids, by default their numbers from 1.
 
     Raises:
         InputError: a file cannot be read or written, the threshold is out of bounds, or a vector is not

@@ -34,10 +34,9 @@ def search_files(
 ) -> int:
     """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
-    Writes lines `score TAB query TAB rank TAB row` to a file, or to standard output (`-`), ordered by query
-    and rank, without a header: the cosine, the query's id, by default its number, the rank and the row's
-    number, all counted from 1. A row of a Parquet file has its id instead. With `sentences`, two more columns
-    have the query's and the row's sentence. Blank lines find nothing and are never found.
+    Writes TSV without a header, ordered by query and rank: the cosine, the query's id, by default its number,
+    the rank and the row's number, all counted from 1. A row of a Parquet file has its id instead. With
+    `sentences`, both sentences follow. Blank lines find nothing and are never found.
 
     `vectors` is what `open_vectors` takes, and row i has the sentence i of `sentences`. `note` is told a line
     that the user should read, if nothing says which model made the vectors.
