@@ -251,6 +251,7 @@ def test_arguments_of_search_and_near_duplicates(model: AverageEncoder, tmp_path
         near_duplicates(tmp_path, 0.9)  # type: ignore[arg-type]
     assert search(np.empty((0, 3), np.float32), GOOD).indices.shape == (3, 0)
     assert search(GOOD, np.empty((0, 3), np.float32)).indices.shape == (0, 3)
+    assert near_duplicates(np.array([], object), 0.9).originals.shape == (0,)
     # A column of a table may have a list in each row.
     assert search(pd.Series(GOOD.tolist()), GOOD, 1).indices.ravel().tolist() == [0, 1, 2]
 

@@ -72,7 +72,7 @@ def bound_for_threshold(x: Float32, threshold: float) -> Bound:
     # are tried on would look better than they are.
     rows, columns, fitted = (x[part] for part in np.split(order, [_ROWS, _ROWS + _COLUMNS]))
     best, lowest_cost = Bound(dim), dim * _PRODUCT
-    if len(fitted) < 2 * dim or pairs * lowest_cost < 2 * _LOOKING * dim**3:
+    if len(fitted) <= 2 * dim or pairs * lowest_cost < 2 * _LOOKING * dim**3:
         return best
     units, _ = best.vectors(fitted)
     leading = np.linalg.eigh((units.T @ units).astype(np.float64))[1][:, ::-1]
