@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -132,7 +133,7 @@ def test_pairs_of_every_format_are_scored_and_evaluated(form: str, run: Run, mod
 
 def test_second_sentences_of_a_file_of_their_own(run: Run) -> None:
     first, second = write("a.txt", ENGLISH[:5]), write("b.txt", ENGLISH[1:6])
-    assert run("score", input=first, second=second, output="scores.tsv") == 0
+    assert run("score", input=first, second=second, output="scores.tsv", languages="en-de") == 0
     assert [line[1:] for line in cells("scores.tsv")] == list(map(list, pairwise(ENGLISH[:6])))
 
 
@@ -214,7 +215,8 @@ def test_what_cannot_be_used_is_one_line_that_names_it(
     "words",
     [
         ["embed", "--threads", "0"], ["embed", "--batch", "1_0"], ["dedup", "--threshold", "0_5"], ["nope"],
-        ["mine", "--min-score", "high"], ["score", "--languages", "en"], ["search", "--k", "-1"],
+        ["mine", "--min-score", "high"], ["score", "--languages", "en"], ["mine", "--languages", "de-en-fr"],
+        ["score", "--languages", "en-en"], ["search", "--k", "-1"],
     ],
 )  # fmt: skip
 def test_what_argparse_refuses(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -339,10 +341,13 @@ def test_vectors_as_json_lines_and_on_standard_output(name: str, run: Run, model
     assert not Path(f"{name}.json").exists()
 
 
-def test_dedup_reads_a_pipe_and_writes_a_null_device(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dedup_reads_a_pipe_and_writes_a_null_device(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Path(write("in.txt", [*ENGLISH[:3], ENGLISH[1]])).open() as stream:
         monkeypatch.setattr(sys, "stdin", stream)
         assert run("dedup", input="-", output="kept.txt", report="/dev/null") == 0
+    assert re.findall(r"\d+", capsys.readouterr().err) == ["3", "1"]
     assert Path("kept.txt").read_text().splitlines() == ENGLISH[:3]
 
 

@@ -76,7 +76,15 @@ def test_any_text_has_the_same_pieces(kind: str) -> None:
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_spellings_of_unknown_characters_have_pieces(lowercase: bool) -> None:
     config = {**LOWER, "lowercase": lowercase}
-    lines = [*HARD, "room 2011", "it is 50% of 2011", "20℃ and ℕ and 𝐀", "1984 is a book", "ΣΣ ΟΔΟΣ"]
+    lines = [
+        *HARD,
+        "room 2011",
+        "it is 50% of 2011",
+        "20℃ and ℕ and 𝐀",
+        "1984 is a book",
+        "ΣΣ ΟΔΟΣ",
+        "q ℚ z ℤ",
+    ]
     processor = trained(character_coverage=0.98)
     spelled = processor.encode([line.lower() for line in lines], out_type=str)
     vocabulary = list(dict.fromkeys(piece for line in spelled for piece in line))
