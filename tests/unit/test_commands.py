@@ -20,6 +20,7 @@ from test_rows import FORMATS, write_table
 from paraphrastic import Source, embed_file, load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import build_parser, main
+from paraphrastic.model.embed_files import score_file
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 
 ENGLISH, GERMAN = (list(dict.fromkeys(side)) for side in zip(*PAIRS[:150], strict=True))
@@ -226,6 +227,16 @@ def test_what_argparse_refuses(words: list[str], capsys: pytest.CaptureFixture[s
     assert words[-1] in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["embed", "score", "search", "dedup", "mine", "demo", "export", "import-checkpoint"],
+)
+def test_an_output_has_to_be_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--threads", "1"])
+    assert "--output" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_every_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     library = [
@@ -393,6 +404,15 @@ def test_embed_file_in_python(model: SentenceEncoder, tmp_path: Path) -> None:
     mixed.write_text('{"id": 7, "text": "a"}\n' * 2 + '{"id": "x", "text": "b"}\n')
     with pytest.raises(InputError, match=f"^{output}: "):
         embed_file(model, Source(str(mixed), ["text"], "id"), str(output), batch=2)
+
+
+def test_score_file_in_python(model: SentenceEncoder, tmp_path: Path) -> None:
+    pairs, done = tmp_path / "pairs.tsv", list[int]()
+    pairs.write_text("a dog\tthe dog\n" * 5)
+    output = tmp_path / "scores.tsv"
+    assert score_file(model, str(pairs), str(output), batch=2, progress=done.append) == 5
+    assert done == [2, 4, 5]
+    assert output.read_text().count("\n") == 5
 
 
 def test_memory_that_runs_out_is_one_line(
