@@ -170,3 +170,16 @@ def test_a_damaged_vocabulary_is_one_line(folder: Path) -> None:
             (folder / VOCABULARY).write_bytes(bytes(damaged))
         refused += bool(fault(folder))
     assert refused > 5
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"encoder": []}, {"folding": {"ar": ["x"]}}, {"segmentation": {"zh": {}}}, {"languages": [1]},
+        {"encoder": "parts", "architecture": {"parts": []}}, {"encoder": "parts", "architecture": 7},
+    ],
+)  # fmt: skip
+def test_entries_of_other_kinds_are_one_line(folder: Path, entries: dict[str, Any]) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | entries))
+    assert fault(folder)

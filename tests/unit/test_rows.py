@@ -171,7 +171,7 @@ def test_a_quote_that_is_never_closed_costs_one_row(tmp_path: Path) -> None:
     told: list[BadRow] = []
     rows = read(Source(str(path), ["text"], on_bad=told.append))
     assert [row.first for row in told] == [2]
-    assert rows == []
+    assert rows == [(2, "b"), (3, "c")]
 
 
 @pytest.mark.parametrize("texts", [2, 3])
@@ -256,3 +256,41 @@ def test_what_programs_write_comes_back(
         assert [texts for _, *texts in read(Source(str(path), ["text", "other"], texts=2), size)] == [
             list(row) for row in plain
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("rows.csv", f"id,text\n1,{'x' * 200_000}\n2,b\n", ["x" * 200_000, "b"]),
+        ("rows.csv", 'id,"te\nxt",text\n1,2,3\n', ["3"]),
+        ("rows.jsonl", '{"id": 1}\n{"id": 2, "text": "b"}\n', ["", "b"]),
+        ("rows.tsv", 'id\ttext\n1\t"open\n2\tb\n', ['"open', "b"]),
+    ],
+)
+def test_unusual_tables_of_strangers(tmp_path: Path, name: str, content: str, expected: list[str]) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    assert [text for _, text in read(Source(str(path), ["text"]))] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [("rows.csv", b"id,text\r1,A dog\r", ":1: "), ("rows.csv", "id,text\n".encode("utf-16"), ": ")],
+)
+def test_a_header_that_cannot_be_read_is_one_line(
+    tmp_path: Path, name: str, content: bytes, line: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"^{path}{line}"):
+        read(Source(str(path), ["text"]))
+
+
+def test_a_row_of_parquet_that_is_no_text_has_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"text": ["a", "b\0", "c"]}), path)
+    with pytest.raises(InputError, match=f"^{path}:2: "):
+        read(Source(str(path), ["text"]))
+    told: list[BadRow] = []
+    assert read(Source(str(path), ["text"], on_bad=told.append)) == [(1, "a"), (3, "c")]
+    assert [row.first for row in told] == [2]

@@ -86,7 +86,7 @@ def test_i_only_want_vectors(finished: Path) -> None:
 def test_an_application(finished: Path) -> None:
     type_page("application", finished)
     assert (finished / "exported/en-onnx/model.onnx").is_file()
-    assert "int2" in (finished / "exported/en-small/README.md").read_text()
+    assert "int4" in (finished / "exported/en-small/README.md").read_text()
     assert (finished / "exported/en-float32/modules.json").is_file()
 
 

@@ -5,9 +5,11 @@ An empty or missing cell is an empty text in every format, and ids are text or w
 
 import csv
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, compress, islice, zip_longest
+from operator import not_
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -21,8 +23,8 @@ from paraphrastic.base.text_files import COMPRESSED_SUFFIXES, fault_of, line_bat
 KINDS = {".csv": ",", ".tsv": "\t", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 # Rows that are read at a time.
 BATCH_ROWS = 2048
-# The most lines of a row of tab-separated text whose cells have ends of lines in quotes.
-_MOST_LINES = 1000
+# A cell may be a whole document.
+csv.field_size_limit(1 << 31)
 
 
 class BadRow(NamedTuple):
@@ -177,7 +179,7 @@ class Source:
                     yield number, number, texts
 
     def _json(self) -> Iterator["_Row"]:
-        columns: list[str] = []
+        columns, seen = list[str](), dict[str, None]()
         with open_text(self._file) as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip():
@@ -186,13 +188,20 @@ class Source:
                     record = json.loads(line)
                     if not isinstance(record, dict):
                         raise ValueError("not a JSON object")
-                    columns = columns or self._wanted(list(record))
+                    columns = columns or [
+                        *(self.columns or self._wanted([*record])),
+                        *filter(None, [self.id]),
+                    ]
+                    seen |= dict.fromkeys(record)
                     values: list[Any] | str = [_member(record, name) for name in columns]
-                except (ValueError, RecursionError) as error:
+                except (json.JSONDecodeError, RecursionError) as error:
                     values = f"not JSON: {error}"
-                except _BadValueError as error:
+                except ValueError as error:
                     values = str(error)
                 yield number, number, values
+        if columns:
+            # A member may be missing somewhere, but not everywhere.
+            self._wanted([*seen])
 
     def _table(self) -> Iterator["_Row"]:
         """The rows of CSV and of tab-separated text with a header, or with columns that have numbers."""
@@ -200,14 +209,15 @@ class Source:
             beginning = next(file, "")
             lines = chain([beginning], file)
             asked = [*self.columns, *([self.id] if self.id else [])]
-            if self.kind == "\t":
-                header: list[str] = next(_tsv_rows(iter([beginning]), 0), (1, 1, []))[2]
-                rows = _tsv_rows(lines, len(header))
-            else:
-                # Where the decimal sign is a comma, spreadsheets write semicolons between cells.
-                headers = {mark: next(csv.reader([beginning], delimiter=mark), []) for mark in ",;"}
-                mark = max(headers, key=lambda mark: (set(asked) <= set(headers[mark]), len(headers[mark])))
-                rows, header = _csv_rows(lines, mark), headers[mark]
+            # Where the decimal sign is a comma, spreadsheets write semicolons between cells.
+            marks = "\t" if self.kind == "\t" else ",;"
+            cells_of = {mark: next(_separated_rows(iter([beginning]), mark), _NO_ROW)[2] for mark in marks}
+            mark = max(marks, key=lambda mark: (set(asked) <= set(cells_of[mark]), len(cells_of[mark])))
+            rows = _separated_rows(lines, mark, len(cells_of[mark]) if mark == "\t" else 0)
+            top = next(rows, _NO_ROW)
+            rows, header = chain([top], rows), top[2]
+            if isinstance(header, str):
+                raise InputError(f"{self.path}:{top[0]}: {header}")
             are_numbers = all(name.isdecimal() and 0 < int(name) <= len(header) for name in asked)
             has_header = not asked or not are_numbers or set(asked) <= set(header)
             if has_header:
@@ -232,9 +242,14 @@ class Source:
                     rows = range(number, number + len(batch))
                     texts = [_texts_of(batch.column(name), name) for name in wanted[: self.texts]]
                     ids = _ids_of(batch.column(self.id), self.id) if self.id else rows
+                    good = [not any("\0" in text for text in row) for row in zip(*texts, strict=True)]
+                    for row in compress(rows, map(not_, good)):
+                        self.reject(BadRow(self.path, row, row, str(fault_of("\0"))))
+                    texts = [[*compress(column, good)] for column in texts]
+                    kept = [*compress(rows, good)]
+                    yield Batch([*compress(ids, good)], texts, kept, kept)
                     number = rows.stop
-                    yield Batch(ids, texts, rows, rows)
-        except (pa.ArrowException, OSError, _BadValueError, UnicodeDecodeError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{self.path}: cannot be read: {on_one_line(error)}") from None
 
     def _wanted(self, header: Sequence[str]) -> list[str]:
@@ -254,10 +269,7 @@ class Source:
 
 # The first and the last line of a row, from 1; and its values, or why it cannot be read.
 _Row = tuple[int, int, Any]
-
-
-class _BadValueError(Exception):
-    """A value is of the wrong kind; the message says which."""
+_NO_ROW: _Row = (1, 1, [])
 
 
 def kind_of(path: str | Path) -> str | None:
@@ -270,8 +282,19 @@ def _names(header: Sequence[str]) -> str:
     return cut(", ".join(map(shown, header))) or "nothing"
 
 
-def _csv_rows(lines: Iterator[str], mark: str) -> Iterator[_Row]:
-    reader, first = csv.reader(lines, delimiter=mark, strict=True), 1
+def _separated_rows(lines: Iterator[str], mark: str, width: int = 0) -> Iterator[_Row]:
+    """Rows of CSV, or of text with tabs between cells, in which programs may write quotes as they are.
+
+    Quotes beside tabs are those of CSV only if that makes `width` cells (0 for any number) without tabs.
+    """
+    number, taken, waiting = 1, list[str](), deque[str]()
+
+    def take() -> Iterator[str]:
+        while (line := waiting.popleft() if waiting else next(lines, None)) is not None:
+            taken.append(line)
+            yield line
+
+    reader = csv.reader(take(), delimiter=mark, strict=True)
     while True:
         try:
             cells: Any = next(reader)
@@ -279,45 +302,18 @@ def _csv_rows(lines: Iterator[str], mark: str) -> Iterator[_Row]:
             return
         except csv.Error as error:
             cells = f"not CSV: {error}"
-        if cells:
-            yield first, max(first, reader.line_num), cells
-        first = reader.line_num + 1
-
-
-def _tsv_rows(lines: Iterator[str], width: int) -> Iterator[_Row]:
-    """Rows of tab-separated text.
-
-    Some programs put cells in quotes, as in CSV, and others write quotes as they are. A row counts as quoted
-    if all of its quotes are those of CSV, and it has `width` cells (0 for any number) without a tab.
-    """
-    waiting: list[str] = []
-    number = 1
-    while True:
-        line = waiting.pop(0) if waiting else next(lines, None)
-        if line is None:
-            return
-        cells, read = line.rstrip("\n").removesuffix("\r").split("\t"), [line]
-        if any(cell.startswith('"') for cell in cells):
-            quoted = _quoted(read, width)
-            # A quote that its line does not close may be closed in a later one.
-            while quoted is None and width and len(read) < _MOST_LINES and "".join(read).count('"') % 2:
-                if (following := waiting.pop(0) if waiting else next(lines, None)) is None:
-                    break
-                read.append(following)
-                quoted = _quoted(read, width)
-            if quoted is None:
-                waiting, read = read[1:] + waiting, read[:1]
-            cells = quoted or cells
-        yield number, number + len(read) - 1, cells
-        number += len(read)
-
-
-def _quoted(lines: Sequence[str], width: int) -> list[str] | None:
-    try:
-        (cells,) = csv.reader(lines, delimiter="\t", strict=True)
-    except (csv.Error, ValueError):
-        return None
-    return cells if len(cells) in (width or len(cells),) and not any("\t" in cell for cell in cells) else None
+        is_bad = isinstance(cells, str)
+        if mark == "\t" and (is_bad or len(cells) != (width or len(cells)) or "\t" in "".join(cells)):
+            is_bad, cells = True, taken[0].rstrip("\n").removesuffix("\r").split("\t")
+        if is_bad:
+            # A quote that nothing closes would take all other lines along.
+            waiting.extendleft(reversed(taken[1:]))
+            del taken[1:]
+            reader = csv.reader(take(), delimiter=mark, strict=True)
+        if cells or mark == "\t":
+            yield number, number + len(taken) - 1, cells or [""]
+        number += len(taken)
+        taken.clear()
 
 
 def _member(record: dict[str, Any], name: str) -> str | int:
@@ -329,12 +325,12 @@ def _member(record: dict[str, Any], name: str) -> str | int:
         return "" if value is None else value
     if isinstance(value, bool | float):
         return json.dumps(value)
-    raise _BadValueError(f"{name}: {shown(value)} is not text")
+    raise ValueError(f"{name}: {shown(value)} is not text")
 
 
 def _texts_of(column: Any, name: str) -> list[str]:
     if pa.types.is_nested(column.type):
-        raise _BadValueError(f"{shown(name)} has {column.type}, not text")
+        raise ValueError(f"{shown(name)} has {column.type}, not text")
     return [text or "" for text in column.cast(pa.string()).to_pylist()]
 
 

@@ -1,6 +1,7 @@
 """Files of text as commands take them: plain or compressed, and `-` for standard input and output."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -10,6 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -29,10 +31,7 @@ _STANDARD = {"in": 0, "out": 1, "err": 2}
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
-def _zstandard(stream: IO[bytes]) -> Any:
-    return pa.CompressedInputStream(stream, "zstd")
-
-
+_zstandard = partial(pa.CompressedInputStream, compression="zstd")
 # Openers of compressed files, by the bytes that such files begin with. The last ones begin a Zstandard file
 # whose first frame is to be skipped, as pzstd writes it.
 OPENERS: dict[bytes, Callable[[Any], Any]] = {
@@ -91,6 +90,8 @@ def open_text(path: str) -> Iterator[IO[str]]:
     Lines end with a newline alone, and a byte order mark is dropped.
     """
     with open_input(path) as stream:
+        if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise InputError(f"{path}: is in UTF-16; save it in UTF-8")
         text = io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="\n")
         try:
             yield text

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
 from itertools import chain
 from types import ModuleType
 from typing import NoReturn
@@ -34,9 +33,15 @@ _END = "`paraphrastic COMMAND --help` explains a command and shows an example."
 @cache
 def plugins() -> list[ModuleType]:
     """The modules that packages declare as entry points; they have `COMMANDS` as above, and `ENDING`."""
-    points = entry_points(group="paraphrastic.commands")
-    # A package may be declared and not installed, as the pipeline is in an installation of the library alone.
-    return [point.load() for point in points if find_spec(point.module.partition(".")[0])]
+    found = []
+    for point in entry_points(group="paraphrastic.commands"):
+        try:
+            found.append(point.load())
+        except ModuleNotFoundError as error:
+            # The pipeline is declared, but not there in an installation of the library alone.
+            if not f"{point.module}.".startswith(f"{error.name}."):
+                raise
+    return found
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -80,13 +80,13 @@ def several(name: str, metavar: str, help: str, type: Callable[[str], object] = 
 
 
 # The model that `folder.choose_folder` chooses without `--model`.
-CHOSEN = "en-de-es-fr, or en if English is the only language that is named"
+CHOSEN = "en-de-es-fr, or en for English"
 
 
 def model(*, of_others: bool = False, chosen: bool = False) -> Argument:
     """`--model`: a model of ours or, with `of_others`, another encoder; required unless one is `chosen`."""
-    named = ", a name on the Hugging Face Hub" if of_others else ""
-    help = f"folder of a model{named}, or one that comes with the package, such as en"
+    named = " or on the Hugging Face Hub" if of_others else ""
+    help = f"a folder, or a name in `paraphrastic models`{named}"
     help += f" (default: {CHOSEN})" if chosen else ""
     return argument("--model", required=not chosen, metavar="MODEL", help=help)
 
@@ -164,7 +164,7 @@ def number_or_file(text: str) -> float | Path:
 
 
 LANGUAGE = argument("--language", metavar="CODE", help="language of the sentences, such as de")
-COLUMN = argument("--column", metavar="NAME", help="column of the table, or its number if it has no header")
+COLUMN = argument("--column", metavar="NAME", help="column of a table, or its number without a header")
 SKIP_BAD = flag("--skip-bad", "leave out rows that cannot be read, and count them")
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 

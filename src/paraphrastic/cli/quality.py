@@ -7,19 +7,17 @@ from paraphrastic.cli import arguments as cli
 
 @cli.command(
     "measure how good models are on your own pairs",
-    "Measure how good one or more models are on a file of pairs: how often the nearest sentence is the\n"
-    "partner or, with labels, how well cosines agree with them. It also says which threshold to use.",
+    "Measure on a file of pairs how often models find the partner of a sentence or,\n"
+    "with labels, how well cosines agree with them; and say which threshold to use.",
     """\
 examples:
   paraphrastic evaluate --model en-de-es-fr --languages de-en --pairs pairs.tsv
-  paraphrastic evaluate --model en hf://sentence-transformers/all-MiniLM-L6-v2 --pairs questions.tsv \\
-      --labels --output quality.json
-  paraphrastic search --model en --min-score quality.json --index vectors.npy --input - --output -
+  paraphrastic evaluate --model en --pairs questions.tsv --labels --output a.json
 
-A line of the pairs has two sentences with a tab between them and, with --labels, a label after another tab: 1
-if they mean the same and 0 if not, or how similar they are. A model can be KIND=PLACE, too, with a kind of
-`systems:` in a configuration, such as model2vec=FOLDER. The threshold in the file that --output writes is for
-the model that it was found with: `search --min-score` and `dedup --threshold` take the file.
+A line of the pairs has two sentences and, with --labels, a label, with tabs in
+between: 1 if they mean the same and 0 if not, or how similar they are. A model
+can be model2vec=FOLDER, too. `search --min-score` and `dedup --threshold` take
+the file that --output writes, if they use the same model.
 """,
     cli.several("--model", "MODEL", f"models to measure on the same pairs (default: {cli.CHOSEN})"),
     cli.rows("--pairs", "text with two columns, or three with --labels"),
@@ -28,7 +26,7 @@ the model that it was found with: `search --min-score` and `dedup --threshold` t
         nargs="+",
         metavar="NAME",
         default=(),
-        help="columns of the table with the sentences and, if it has them, their labels",
+        help="columns of a table: the sentences and, if it has them, labels",
     ),
     cli.file("--second", "text with the second sentences, line by line beside those of --pairs"),
     cli.argument(

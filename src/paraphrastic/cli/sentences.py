@@ -57,8 +57,7 @@ example:
   printf 'A dog runs.\\tThe dog is running.\\n' |
       paraphrastic score --model en --input - --output -
 
-A line of the input has two sentences with a tab between them, unless --columns or --second says otherwise. In
-the output, the cosine comes before them.
+A line of the output has the cosine before the two sentences.
 """,
     cli.model(chosen=True),
     cli.rows(holds="text, one pair per line"),
@@ -106,9 +105,9 @@ example:
       paraphrastic search --model en --index vectors.npy \\
           --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --input - --output - --k 3
 
-A line of the output has the score (cosine), the number of the query or what --id names, the rank, and the
-number of the row, or its id if a Parquet file has one. With --sentences, the query and the sentence of the
-row follow. All numbers start at 1. Vectors that another model made are refused.
+A line of the output has the cosine, the number of the query or its --id, the
+rank, and the number of the row or its id. With --sentences, both sentences
+follow. All numbers start at 1.
 """,
     cli.model(of_others=True, chosen=True),
     cli.file("--index", "vectors: a .npy or .parquet file, or a folder of .parquet files", required=True),
@@ -119,7 +118,7 @@ row follow. All numbers start at 1. Vectors that another model made are refused.
     cli.argument("--sentences-column", metavar="NAME", help="column of --sentences (default: --column)"),
     cli.id_column("column that tells the rows of --input apart (default: their numbers)"),
     cli.SKIP_BAD,
-    cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
+    cli.counted("--k", "rows to find for each sentence (default: 10)", 10),
     cli.min_score("rows", of_files=True),
     cli.LANGUAGE,
     cli.THREADS,
@@ -167,11 +166,9 @@ example:
   paraphrastic dedup --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output kept.txt --threshold 0.6 --report dropped.tsv
 
-A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
-text apart from white space at the ends and characters that nobody sees. All other lines, blank ones included,
-are written unchanged; so are the rows of a table, by the sentences of --column. A line of the report has the
-cosine, the number of the line that was left out, the number of the first kept line that it is close to, and
-both sentences.
+A line is left out if its cosine with an earlier kept line reaches the threshold,
+or if both have the same text. All others are written unchanged. A line of the
+report has the cosine, the line that was left out, the kept one, and both texts.
 """,
     cli.model(of_others=True, chosen=True),
     cli.rows(),
@@ -225,9 +222,9 @@ example:
   paraphrastic mine --languages de-en --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
       --target data/sample/tatoeba/tatoeba.deu-eng.eng --output mined.tsv --min-score 1.05
 
-A line of the output has the score, the source and the target; the best pair comes first. Repeated sentences
-count once. The score of a pair is its cosine divided by the mean cosine of both sentences with their 4
-nearest neighbours (Artetxe and Schwenk 2019).
+A line of the output has the score, the source and the target; the best pair
+comes first. Repeated sentences count once. The score is the pair's cosine
+divided by the mean cosine with the k nearest neighbours of both sentences.
 """,
     cli.model(of_others=True, chosen=True),
     cli.rows("--source", "source sentences, one per line"),
@@ -236,7 +233,7 @@ nearest neighbours (Artetxe and Schwenk 2019).
     cli.COLUMN,
     cli.argument("--target-column", metavar="NAME", help="column of --target (default: --column)"),
     cli.flag("--ids", "add the line numbers of source and target, or what --id names", dest="with_ids"),
-    cli.id_column("column that tells the rows of a table apart, for --ids"),
+    cli.id_column("column that tells rows apart, for --ids"),
     cli.argument("--target-id", metavar="NAME", help="that of --target (default: --id)"),
     cli.SKIP_BAD,
     cli.choice(
@@ -244,7 +241,7 @@ nearest neighbours (Artetxe and Schwenk 2019).
         ("ratio", "distance", "cosine"),
         "how to score a pair: ratio or distance of its cosine and the neighbours' mean, or the cosine alone",
     ),
-    cli.counted("--k", "number of nearest neighbours (default: 4)", 4),
+    cli.counted("--k", "number of nearest neighbours (default: 4)"),
     cli.min_score("pairs"),
     cli.languages("files", default=(None, None)),
     cli.THREADS,

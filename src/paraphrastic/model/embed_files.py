@@ -15,7 +15,7 @@ from pyarrow.parquet import ParquetWriter
 
 from paraphrastic.base.arrays import unit_rows
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import Json, write_json
+from paraphrastic.base.files import Json, read_json, write_json
 from paraphrastic.base.rows import BATCH_ROWS, Batch, Source
 from paraphrastic.base.text import clean
 from paraphrastic.base.text_files import byte_output, is_special, text_output
@@ -114,6 +114,9 @@ def _check_output(output: str, source: Source) -> None:
         raise InputError(f"{output}: is the text itself; name another file for the vectors")
     if ending not in ("", ".npy", ".parquet", *_JSON):
         raise InputError(f"{output}: vectors are written as .npy, .parquet or .jsonl, not as {ending}")
+    about = description_path(output)
+    if ending == ".npy" and about.is_file() and "digest" not in read_json(about):
+        raise InputError(f"{about}: would be overwritten, but does not describe vectors")
     if source.id and ending in ("", ".npy"):
         raise InputError(f"{output}: a matrix has no ids of rows; write a .parquet or a .jsonl file")
 
@@ -189,7 +192,8 @@ def _parquet_output(output: str, dtype: np.dtype[Any], about: Json) -> Iterator[
         try:
             ids = pa.array(rows.ids if of_type == pa.int64() else list(map(str, rows.ids)), of_type)
         except (pa.ArrowException, OverflowError, TypeError) as error:
-            raise InputError(f"{output}: the ids are not all whole numbers of 64 bits: {error}") from None
+            cause = f"the first ids are whole numbers of 64 bits, and others are not: {error}"
+            raise InputError(f"{output}: {cause}") from None
         numbers = pa.FixedSizeListArray.from_arrays(
             pa.array(np.ascontiguousarray(vectors).ravel()), kind.list_size
         )

@@ -99,9 +99,9 @@ class SentenceEncoder(ABC):
     def _content(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """What makes the model again from its content alone: a function, and its arguments."""
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # A model that was opened from a folder is pickled by the folder's name, and any other one whole.
-        return self._reopen or self._content()
+        return *(self._reopen or self._content()), {"label": self.label, "threads": self.threads}
 
     def __repr__(self) -> str:
         known = "-".join(self.config.get("languages", ())) or "unknown"

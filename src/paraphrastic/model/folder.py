@@ -99,7 +99,7 @@ def _languages(folder: Path) -> list[str]:
 def is_ours(folder: Path) -> bool:
     """Whether a folder holds a model of this project."""
     config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
-    return isinstance(config, dict) and config.get("encoder") in FILES
+    return isinstance(config, dict) and str(config.get("encoder")) in FILES
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     config = read_json(path)
-    if not isinstance(config, dict) or config.get("encoder") not in FILES:
+    if not isinstance(config, dict) or str(config.get("encoder")) not in FILES:
         raise InputError(f"{path}: does not describe a model of the kind {' or '.join(FILES)}")
     return checked(config, path)
 
@@ -121,9 +121,10 @@ def checked(config: dict[str, Any], path: Path) -> dict[str, Any]:
         value = config.setdefault(key, default)
         if not isinstance(value, kind):
             raise InputError(f"{path}: {key} is {shown(value)}, which is no {kind.__name__}")
-    fault = fault_of_preparation(config["segmentation"], config["folding"])
-    if not all(isinstance(language, str) for language in config["languages"]):
-        fault = "languages are not all text"
+    modes = [*config["segmentation"].values(), *config["folding"].values()]
+    fault: str | None = "languages, or modes of segmentation or folding, are not all text"
+    if all(isinstance(text, str) for text in [*config["languages"], *modes]):
+        fault = fault_of_preparation(config["segmentation"], config["folding"])
     if fault:
         raise InputError(f"{path}: {fault}")
     return config
@@ -164,7 +165,7 @@ def open_folder(path: str | Path) -> SentenceEncoder:
         raise InputError(f"{folder}: not a model folder: {missing[0]} is missing")
     try:
         model = _open(folder, config)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, StopIteration, TypeError, ValueError) as error:
         # numpy lacks the types of some tensors, such as 8-bit floats.
         raise InputError(f"{folder}: {CONFIG} and {WEIGHTS} do not agree: {on_one_line(error)}") from None
     except (safetensors.SafetensorError, OSError) as error:

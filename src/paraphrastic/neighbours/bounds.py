@@ -11,8 +11,6 @@ _UNIT = 2.0**-24
 _ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
 # Nanoseconds on one core: per multiplication, per exact cosine, and per dimension of an exact cosine.
 _PRODUCT, _COSINE, _DIMENSION = 0.02, 30.0, 0.35
-# Finding leading dimensions takes this many nanoseconds, times the cube of the number of dimensions.
-_LOOKING = 1.0
 # Shares of the dimensions that a bound may keep.
 _SHARES = (1 / 16, 3 / 32, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2)
 
@@ -61,9 +59,8 @@ class Bound:
 def bound_for_threshold(x: Float32, threshold: float) -> Bound:
     """Choose the fastest bound for finding the pairs in `x`, [n, dim], whose cosine reaches a threshold.
 
-    A sample decides how many leading dimensions to keep, if any are left out: with fewer of them, products
-    are faster, but more pairs need an exact cosine. A high threshold needs few. For nearest neighbours, whose
-    cosines are often low, leading dimensions have not been faster.
+    A sample decides how many leading dimensions to keep: with fewer of them, products are faster, but more
+    pairs need an exact cosine. For nearest neighbours, whose cosines are low, they have not been faster.
     """
     n, dim = x.shape
     pairs = n**2 / 2
@@ -72,7 +69,8 @@ def bound_for_threshold(x: Float32, threshold: float) -> Bound:
     # are tried on would look better than they are.
     rows, columns, fitted = (x[part] for part in np.split(order, [_ROWS, _ROWS + _COLUMNS]))
     best, lowest_cost = Bound(dim), dim * _PRODUCT
-    if len(fitted) <= 2 * dim or pairs * lowest_cost < 2 * _LOOKING * dim**3:
+    # Finding leading dimensions takes about as many nanoseconds as the cube of their number.
+    if len(fitted) <= 2 * dim or pairs * lowest_cost < 2 * dim**3:
         return best
     units, _ = best.vectors(fitted)
     leading = np.linalg.eigh((units.T @ units).astype(np.float64))[1][:, ::-1]

@@ -36,10 +36,9 @@ def dedup_file(
 ) -> tuple[int, int]:
     """Remove near duplicates in meaning from a file; return how many rows were kept and left out.
 
-    A row, which is a line if the file is no table, is left out if an earlier kept row has the same text or a
-    vector whose cosine with this row's vector reaches the threshold. Texts are the same if they differ only
-    in white space around them or in characters that nobody sees (`base.text.visible`). All other rows are
-    written in their order, byte for byte, and so are blank lines and the header of a table.
+    A row is left out if its cosine with an earlier kept row reaches the threshold, or if both have the same
+    text apart from white space around it and characters that nobody sees (`base.text.visible`). All other
+    rows are written in their order, byte for byte, and so are blank lines and the header of a table.
 
     The report is a TSV file with a line for each row left out, without a header: cosine, row, kept row,
     sentence, kept sentence. The kept row is the first near one; equal texts have the cosine 1. Rows have

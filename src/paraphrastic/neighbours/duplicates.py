@@ -62,9 +62,8 @@ def near_duplicates(
 ) -> Duplicates:
     """Find the vectors whose cosine with an earlier kept vector reaches the threshold.
 
-    Vectors are taken in their order. A vector is left out if it is near an earlier kept one, the first of
-    which is its original; otherwise it is kept. So vectors are compared only with kept ones, and no longer
-    once they are left out. A zero vector is never a duplicate.
+    A vector is left out if it is near an earlier kept one, the first of which is its original; otherwise it
+    is kept. A zero vector is never a duplicate.
 
     Args:
         vectors: floating-point numbers, [n, dim]; with `model`, also sentences.

@@ -13,8 +13,7 @@ from paraphrastic.base.jit import jit, jit_sum
 
 # Stands for the index of a neighbour if there is none.
 NOTHING = -1
-# Number of products that are compared with their bars together. They are looked at one by one only if one of
-# them reaches its bar.
+# Products that are compared with their bars together, and one by one only if one of them reaches its bar.
 COMPARED_PRODUCTS = 64
 
 

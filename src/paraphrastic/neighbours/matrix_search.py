@@ -32,10 +32,9 @@ def search(
 ) -> Neighbours:
     """Find the k rows of a matrix that are nearest to each query by cosine, exactly.
 
-    Cosines are computed in double precision from the numbers as they are, except that doubles are first
-    rounded to single precision. Neither side needs unit length. Among equally near rows, lower ones come
-    first. A zero vector, such as that of an empty sentence, is near nothing: as a row it is never found, and
-    as a query it finds nothing.
+    Cosines are computed in double precision from single-precision numbers of any length. Among equally near
+    rows, lower ones come first. A zero vector, such as that of an empty sentence, is never found and finds
+    nothing.
 
     Args:
         vectors: the rows, floating-point numbers [n, dim], which may be mapped into memory; the `Path` of a
@@ -54,8 +53,7 @@ def search(
         found, the last indices are -1 and their cosines are minus infinity.
 
     Raises:
-        InputError: the dimensions differ, text comes without a model, `k` is below 1, or a row or a query is
-            not finite.
+        InputError: dimensions differ, text comes without a model, `k` is below 1, or a row is not finite.
     """
     if isinstance(vectors, Path):
         vectors = open_vectors(str(vectors))

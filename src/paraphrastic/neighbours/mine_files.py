@@ -21,7 +21,7 @@ def mine_files(
     target: Source,
     output: str,
     *,
-    k: int = NEIGHBOURS,
+    k: int | None = None,
     margin: Margin = "ratio",
     min_score: float | None = None,
     languages: tuple[str | None, str | None] = (None, None),
@@ -31,12 +31,11 @@ def mine_files(
 ) -> int:
     """Mine translations from two files; return the number of pairs.
 
-    Writes lines `score TAB source TAB target`, best first, without a header, to a file, or to standard output
-    (`-`). A repeated sentence counts once, with its first row. Blank lines and white space around a sentence
-    are ignored. Only one of the two files can be standard input.
+    Writes TSV without a header, best first: score, source, target. A repeated sentence counts once, with its
+    first row. Blank lines and white space around a sentence are ignored.
 
-    A pair's cosine is compared with `k` neighbours, or all sentences of a smaller file; pairs with a lower
-    score than `min_score` are left out. `with_ids` adds two columns with the ids of the rows.
+    A pair's cosine is compared with `k` neighbours, 4 by default; pairs with a lower score than `min_score`
+    are left out. `with_ids` adds two columns with the ids of the rows.
 
     Raises:
         InputError: a file cannot be read or written, is not UTF-8, or has no sentence; or a vector is not
@@ -44,6 +43,8 @@ def mine_files(
     """
     if source.path == target.path == "-":
         raise InputError("source and target cannot both be standard input")
+    if k and margin == "cosine":
+        raise InputError("--k: is of no use with --margin cosine")
     # The output is opened first: if it cannot be written, that is reported before hours of work are lost.
     with text_output(output) as file:
         sides = [_read_sentences(side) for side in (source, target)]
@@ -58,7 +59,7 @@ def mine_files(
             for sentences, side, language in zip(sides, (source, target), languages, strict=True)
         )
         tell = progress and partial(progress, "searching")
-        pairs = best_pairs(*nearest_neighbours(x, y, k, threads=threads, progress=tell), margin)
+        pairs = best_pairs(*nearest_neighbours(x, y, k or NEIGHBOURS, threads=threads, progress=tell), margin)
         count = len(pairs.scores) if min_score is None else int((pairs.scores >= min_score).sum())
         mined = zip(pairs.sources.tolist(), pairs.targets.tolist(), pairs.scores.tolist(), strict=True)
         for (i, j, score), _ in zip(mined, range(count), strict=False):

@@ -60,7 +60,6 @@ class TopK:
         workers: the threads.
         lowest: lower cosines do not count.
         zeros: whether zero vectors count as near others, with cosine 0.
-        name: what error messages call the queries.
     """
 
     def __init__(

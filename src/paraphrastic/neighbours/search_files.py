@@ -1,6 +1,7 @@
 """The command `paraphrastic search`: searches saved vectors for the sentences of a file."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -60,6 +61,8 @@ def search_files(
                 raise InputError(f"{sentences.path}: is not a file, and it is read more than once")
             if (lines := sum(len(batch.ids) for batch in sentences.batches())) != rows:
                 raise InputError(f"{sentences.path} has {lines} rows, but {vectors} has {rows}")
+            # What is wrong with its rows has been said.
+            sentences = replace(sentences, on_bad=sentences.on_bad and (lambda _: None))
         if doubt and note:
             note(doubt)
         batches = (zip(batch.ids, batch.columns[0], strict=True) for batch in queries.batches())

@@ -46,8 +46,8 @@ class ParquetMatrix(Matrix):
     """The vectors of a Parquet file, or of all such files of a folder in the order of their names.
 
     Raises:
-        InputError: a file cannot be read or has no lists of floating-point numbers in a column `vector`, or
-            another model made it than the first one.
+        InputError: a file cannot be read or has no lists of numbers in a column `vector`, or two models made
+            the files.
     """
 
     def __init__(self, path: str) -> None:
@@ -58,20 +58,21 @@ class ParquetMatrix(Matrix):
             schemas = [fragment.physical_schema for fragment in self._rows_of.get_fragments()]
             if not all(VECTOR in schema.names for schema in schemas):
                 raise InputError(f"{path}: has no column {VECTOR!r}")
-            first = self._rows_of.head(1, columns=[VECTOR]) if schemas else None
-            dim = len(first[VECTOR][0].as_py() or ()) if first else 0
+            first = self._rows_of.head(1, columns=[VECTOR])[VECTOR] if schemas else ()
+            dim = getattr(getattr(first, "type", None), "list_size", 0) or (len(first[0]) if first else 0)
             about = {(schema.metadata or {}).get(METADATA.encode()) for schema in schemas}
             self.shape = self._rows_of.count_rows(), dim
         if len(about) != 1:
             raise InputError(f"{path}: does not have vectors of one model")
-        self.description = json.loads(made) if (made := about.pop()) else None
+        with self._readable():
+            self.description = json.loads(about.pop() or "null")
         self._has_ids = all(ID in schema.names for schema in schemas)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, TypeError, ValueError) as error:
             raise InputError(f"{self.name}: cannot be read: {on_one_line(error)}") from None
 
     def blocks(self, size: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
@@ -89,7 +90,10 @@ class ParquetMatrix(Matrix):
 
     def ids(self, rows: Sequence[int]) -> Sequence[Any]:
         """What tells some rows apart: their ids, or their numbers from 1 if a file has none."""
-        return self._rows_of.take(rows, columns=[ID])[ID].to_pylist() if self._has_ids else super().ids(rows)
+        if not self._has_ids:
+            return super().ids(rows)
+        with self._readable():
+            return self._rows_of.take(rows, columns=[ID])[ID].to_pylist()
 
 
 def open_vectors(path: str) -> Matrix:
@@ -131,7 +135,7 @@ def check_maker(matrix: Matrix, encoder: Encoder) -> str | None:
             "for, or one of them has changed; name the other with --model, or make the vectors again"
         )
     if (made.get("rows", matrix.shape[0]), made.get("dimension")) != matrix.shape:
-        raise InputError(f"{description_path(matrix.name)}: describes other vectors; make them again")
+        raise InputError(f"{matrix.name}: its description is of other vectors; make them again")
     return None
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -54,12 +55,11 @@ def read_pairs(
     """Read a file of pairs.
 
     Args:
-        source: lines `sentence TAB sentence` or, with `labels=True`, `sentence TAB sentence TAB label`; or a
-            table, whose columns are the sentences and, if there is a third one, their labels; or two files.
-            A pair with an empty sentence or a label that is not a number cannot be read.
+        source: lines, or a table, with two sentences and, perhaps, a label; or two files. A pair with an
+            empty sentence or a label that is not a number cannot be read.
         labels: whether there is a third column with labels, or a file with a label on each line. Labels are
-            numbers: 0 and 1, where 1 means that the sentences mean the same, or degrees of similarity; `true`
-            and `false` are 1 and 0. A header above them, whose label is a word, is left out.
+            numbers: 0 and 1, where 1 means the same, or degrees of similarity; `true` and `false` are 1 and
+            0. A header above them, whose label is a word, is left out.
         most: a larger file is sampled to so many pairs; None reads all.
         seed: seed of the sample.
 
@@ -72,7 +72,10 @@ def read_pairs(
     if given.second and labelled:
         raise InputError(f"{given.second}: has the second sentences, so labels have a file of their own")
     read = replace(given, texts=3 if labelled else 2)
-    rows = [row for batch in read.batches() for row in zip(batch.first, *batch.columns, strict=True)]
+    ids, rows = list[Any](), list[tuple[Any, ...]]()
+    for batch in read.batches():
+        ids += batch.ids
+        rows += zip(batch.first, *batch.columns, strict=True)
     marks: list[_Mark] = [(read.path, row[0], str(row[-1])) for row in rows]
     if labels and not labelled:
         path = str(labels)
@@ -80,6 +83,8 @@ def read_pairs(
     # A table says itself which row is its header.
     if labels and marks and _is_header(marks[0][-1]) and not (labelled and read.kind):
         rows, marks = rows[1:] if labelled else rows, marks[1:]
+    if not labelled and len(ids) < len(marks) and read.on_bad:
+        marks = [marks[number - 1] for number in ids if number <= len(marks)]
     if len(marks) != len(rows):
         raise InputError(f"{labels} has {len(marks)} labels, but {read.path} has {len(rows)} pairs")
     pairs, values = list[tuple[str, str]](), list[float]()

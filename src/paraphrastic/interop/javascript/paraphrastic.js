@@ -126,7 +126,7 @@ class Trie {
 }
 
 /** Cuts text into pieces as sentencepiece does with a unigram model. */
-class Cutter {
+class Tokenizer {
   /**
    * @param {Map<string, any>} tensors
    * @param {any} settings
@@ -170,7 +170,7 @@ class Cutter {
    * @param {string} text
    * @returns {number[]}
    */
-  cut(text) {
+  tokenize(text) {
     const prepared = this.prepare(text);
     if (!this.settings.by_word) return this.encode(prepared);
     const pieces = [];
@@ -243,21 +243,21 @@ class Cutter {
   }
 
   /**
-   * The pieces between places of a text; a run of unknown characters becomes bytes, its spelling, or one piece.
+   * The pieces between indices of a text; a run of unknown characters becomes bytes, its spelling, or one piece.
    * @param {number[]} text
-   * @param {number[]} places
+   * @param {number[]} indices
    * @param {Int32Array} pieces
    */
-  #withUnknown(text, places, pieces) {
+  #withUnknown(text, indices, pieces) {
     const found = [];
-    for (let i = 1; i < places.length; i++) {
-      const first = places[i - 1];
-      if (pieces[places[i]] !== this.unknown) {
-        found.push(pieces[places[i]]);
+    for (let i = 1; i < indices.length; i++) {
+      const first = indices[i - 1];
+      if (pieces[indices[i]] !== this.unknown) {
+        found.push(pieces[indices[i]]);
         continue;
       }
-      while (i + 1 < places.length && pieces[places[i + 1]] === this.unknown) i++;
-      const run = text.slice(first, places[i]);
+      while (i + 1 < indices.length && pieces[indices[i + 1]] === this.unknown) i++;
+      const run = text.slice(first, indices[i]);
       if (this.bytes.length) {
         for (const byte of run) found.push(this.bytes[byte]);
       } else if (this.spellings) {
@@ -340,7 +340,7 @@ class Cutter {
 
 /** A model: a sentence's vector is the mean of its pieces' embeddings. */
 export class Model {
-  #cutter;
+  #tokenizer;
   #packed;
   #table;
   #factors;
@@ -367,7 +367,7 @@ export class Model {
     else this.#table = new Float32Array(bytes.buffer);
     this.#factors = tensors.has("weights") ? floats("weights") : new Float32Array(shape[0]).fill(1);
     this.#known = tensors.get("known").bytes;
-    this.#cutter = new Cutter(tensors, settings);
+    this.#tokenizer = new Tokenizer(tensors, settings);
   }
 
   /**
@@ -376,7 +376,7 @@ export class Model {
    * @returns {number[]}
    */
   pieces(sentence) {
-    return this.#cutter.cut(sentence).filter((piece) => this.#known[piece]);
+    return this.#tokenizer.tokenize(sentence).filter((piece) => this.#known[piece]);
   }
 
   /**
@@ -411,7 +411,7 @@ export class Model {
     const own = this.#vector(a), other = this.#vector(b);
     const lengths = Math.sqrt(dot(own, own) * dot(other, other));
     const words = a.split(WHITE_SPACE).filter(Boolean);
-    const parts = this.#cutter.settings.by_word ? words : words.length ? [a] : [];
+    const parts = this.#tokenizer.settings.by_word ? words : words.length ? [a] : [];
     const counts = parts.map((word) => this.pieces(word).length);
     const count = counts.reduce((sum, each) => sum + each, 0);
     return parts.map((word, i) => {
@@ -443,7 +443,7 @@ export class Model {
   /** @param {string} sentence */
   #vector(sentence) {
     const { dim } = this, table = this.#table;
-    const all = this.#cutter.cut(sentence);
+    const all = this.#tokenizer.tokenize(sentence);
     const sums = new Float64Array(dim);
     let count = 0;
     for (const piece of all) {
