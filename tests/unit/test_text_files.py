@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -224,3 +225,13 @@ def test_numbers(text: str, number: float) -> None:
 def test_what_people_do_not_write_is_no_number(text: str) -> None:
     with pytest.raises(ValueError, match="is not a number"):
         read_number(text)
+
+
+@pytest.mark.parametrize("module", [bz2, lzma, gzip])
+def test_a_damaged_later_stream_is_an_error(module: Any, tmp_path: Path) -> None:
+    second = bytearray(module.compress(b"the cat\n" * 400))
+    second[1] ^= 0xFF
+    path = tmp_path / "lines"
+    path.write_bytes(module.compress(b"a dog\n") + second)
+    with pytest.raises(InputError, match=f"^{path}: damaged: "):
+        list(read_sentences(str(path)))

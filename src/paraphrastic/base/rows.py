@@ -137,11 +137,9 @@ class Source:
         while some := list(islice(rows, size)):
             ids, texts, firsts, lasts = list[int | str](), list[list[str]](), list[int](), list[int]()
             for number, (first, last, values) in some:
-                bad = (
-                    [values] if isinstance(values, str) else [*filter(None, map(fault_of, map(str, values)))]
-                )
-                if bad:
-                    self.reject(BadRow(self.path, first, last, bad[0]))
+                faults = [values] if isinstance(values, str) else map(fault_of, map(str, values))
+                if fault := next(filter(None, faults), None):
+                    self.reject(BadRow(self.path, first, last, fault))
                     continue
                 ids.append(values[self.texts] if self.id else number)
                 texts.append([*map(str, values[: self.texts])])
@@ -188,10 +186,7 @@ class Source:
                     record = json.loads(line)
                     if not isinstance(record, dict):
                         raise ValueError("not a JSON object")
-                    columns = columns or [
-                        *(self.columns or self._wanted([*record])),
-                        *filter(None, [self.id]),
-                    ]
+                    columns = columns or (self._asked() if self.columns else self._wanted([*record]))
                     seen |= dict.fromkeys(record)
                     values: list[Any] | str = [_member(record, name) for name in columns]
                 except (json.JSONDecodeError, RecursionError) as error:
@@ -208,7 +203,7 @@ class Source:
         with open_text(self._file) as file:
             beginning = next(file, "")
             lines = chain([beginning], file)
-            asked = [*self.columns, *([self.id] if self.id else [])]
+            asked = self._asked()
             # Where the decimal sign is a comma, spreadsheets write semicolons between cells.
             marks = "\t" if self.kind == "\t" else ",;"
             cells_of = {mark: next(_separated_rows(iter([beginning]), mark), _NO_ROW)[2] for mark in marks}
@@ -252,14 +247,16 @@ class Source:
         except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{self.path}: cannot be read: {on_one_line(error)}") from None
 
+    def _asked(self, default: Sequence[str] = ()) -> list[str]:
+        return [*(self.columns or default), *([self.id] if self.id else [])]
+
     def _wanted(self, header: Sequence[str]) -> list[str]:
         """The names of the columns to read; the id comes last."""
         if not self.columns and len(header) != self.texts:
             raise InputError(
                 f"{self.path}: is a table; say which of its columns has the text: {_names(header)}"
             )
-        wanted = [*(self.columns or header), *([self.id] if self.id else [])]
-        for name in wanted:
+        for name in (wanted := self._asked(header)):
             is_nested = kind_of(self.path) == "json" and "." in name
             if (count := list(header).count(name)) != 1 and not is_nested:
                 number = f"{count} columns" if count else "no column"

@@ -9,35 +9,42 @@ import os
 import re
 import sys
 import zlib
+from _compression import DecompressReader
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
-
-import pyarrow as pa
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import atomic_output, unwritable_named
 
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# Lines that are read at a time.
-_BATCH_LINES = 2048
-_READ_BYTES = 1 << 16
+# Lines, and bytes of compressed files, that are read at a time.
+_BATCH_LINES, _READ_BYTES = 2048, 1 << 16
 _DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(in|out|err))")
 _STANDARD = {"in": 0, "out": 1, "err": 2}
 # What damaged compressed files raise.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
-_zstandard = partial(pa.CompressedInputStream, compression="zstd")
+def _of_streams(decompressor: Callable[[], Any]) -> Callable[[Any], Any]:
+    """An opener to which damage in a later stream is an error; `bz2` and `lzma` take it for the end."""
+    return lambda stream: io.BufferedReader(DecompressReader(stream, decompressor))
+
+
+def _zstandard(stream: IO[bytes]) -> Any:
+    import pyarrow  # late, since a dry run of the pipeline reads this module, too
+
+    return pyarrow.CompressedInputStream(stream, "zstd")
+
+
 # Openers of compressed files, by the bytes that such files begin with. The last ones begin a Zstandard file
 # whose first frame is to be skipped, as pzstd writes it.
 OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zX": lzma.open,
+    b"BZh": _of_streams(bz2.BZ2Decompressor),
+    b"\xfd7zX": _of_streams(lzma.LZMADecompressor),
     b"\x28\xb5\x2f\xfd": _zstandard,
     **{bytes([number]) + b"\x2a\x4d\x18": _zstandard for number in range(0x50, 0x60)},
 }

@@ -3,28 +3,22 @@
 If data is damaged or unpacks to more than its bound, an `InputError` names the file and the cause.
 """
 
-import bz2
-import gzip
 import io
-import lzma
 import tarfile
 import zipfile
-import zlib
-from _compression import DecompressReader
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from paraphrastic.base import text_files
 from paraphrastic.base.errors import InputError, on_one_line
 
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _READ_BYTES = 1 << 16
 # What damaged files raise, those of archives included. In a zip, a member may be encrypted or packed with an
 # unknown method (NotImplementedError), may have no name, or one that is not UTF-8.
 DAMAGE = (
-    EOFError, OSError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error,
-    RuntimeError, IndexError, UnicodeDecodeError,
+    *text_files.DAMAGE, tarfile.TarError, zipfile.BadZipFile, RuntimeError, IndexError, UnicodeDecodeError,
 )  # fmt: skip
 
 
@@ -43,39 +37,10 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
         stream: Any
         stream, magic = _opened_file(path)
         stack.enter_context(stream)
-        for beginning, opener in OPENERS.items():
+        for beginning, opener in text_files.OPENERS.items():
             if magic.startswith(beginning):
                 stream = stack.enter_context(opener(stream))
         yield stack.enter_context(bounded(stream, str(path), max_bytes))
-
-
-def _of_streams(decompressor: Callable[[], Any]) -> Callable[[IO[bytes]], Any]:
-    """An opener of files with one or several streams.
-
-    To `bz2.open` and `lzma.open`, anything after a stream that is not another stream is the end of the file.
-    They would silently drop a later stream with a damaged head, and everything after that. The reader below
-    them, which has no public name, does not.
-    """
-    return lambda stream: io.BufferedReader(DecompressReader(stream, decompressor))
-
-
-def _zstandard(stream: IO[bytes]) -> Any:
-    # Imported here, since few files need it. Python itself reads Zstandard from 3.14 on.
-    try:
-        import pyarrow
-    except ImportError:
-        cause = "reading Zstandard needs pyarrow, which is not installed; run pip install pyarrow"
-        raise InputError(f"{stream.name}: {cause}") from None
-    return pyarrow.CompressedInputStream(stream, "zstd")
-
-
-# Openers of compressed files, by the bytes that such files begin with.
-OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": _of_streams(bz2.BZ2Decompressor),
-    b"\xfd7zX": _of_streams(lzma.LZMADecompressor),
-    b"\x28\xb5\x2f\xfd": _zstandard,
-}
 
 
 class _Bounded(io.RawIOBase):

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 
 from paraphrastic.base.errors import InputError, cut
 from paraphrastic.base.numbers import is_count
-from paraphrastic_pipeline.base.compressed import COMPRESSED_SUFFIXES, open_stream
+from paraphrastic.base.text_files import COMPRESSED_SUFFIXES
+from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import UnreadableRows, aligned_lines
 from paraphrastic_pipeline.base.quoted_tables import table_rows
 from paraphrastic_pipeline.base.row_values import (

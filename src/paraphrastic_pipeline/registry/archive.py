@@ -14,10 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text_files import COMPRESSED_SUFFIXES, OPENERS
 from paraphrastic_pipeline.base.compressed import (
-    COMPRESSED_SUFFIXES,
     DAMAGE,
-    OPENERS,
     DamagedError,
     bounded,
     damage_named,

@@ -14,7 +14,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, sha256, write_json
-from paraphrastic_pipeline.base.compressed import COMPRESSED_SUFFIXES
+from paraphrastic.base.text_files import COMPRESSED_SUFFIXES
 from paraphrastic_pipeline.base.hub_names import hub_name, place_fault
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, members_error
 from paraphrastic_pipeline.registry.opus import OpusCorpus, read_list
