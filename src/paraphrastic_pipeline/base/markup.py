@@ -8,7 +8,7 @@ import html
 import json
 import re
 
-from paraphrastic_pipeline.base.tables import clean
+from paraphrastic.base.text import clean
 
 # Characters that begin markup within a line, or end a cell. An underscore between letters or digits does not.
 _MARKDOWN = re.compile(r"[\\`*\[|~]|(?<![^\W_])_|_(?![^\W_])")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 from paraphrastic.base.errors import shown
+from paraphrastic.base.text import clean
 from paraphrastic_pipeline.base.lines import HAS_NUL, MAX_LINE_BYTES, TOO_LONG, UnreadableRows, readable_lines
-from paraphrastic_pipeline.base.tables import clean
 
 Raw = TypeVar("Raw")
 Parsed = TypeVar("Parsed")

@@ -14,6 +14,7 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.numbers import NUMBER
+from paraphrastic.base.text import clean
 
 # A beginning that can make a cell a formula: one of the four characters, as ASCII, in full width or small,
 # also behind white space, apostrophes, quotation marks or invisible characters, which a spreadsheet may
@@ -23,7 +24,6 @@ _FORMULA = re.compile(
     "[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|'*[\t\r\n]"
 )
 _QUOTED = re.compile('[",\r\n]')
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _is_formula(text: str) -> bool:
@@ -102,8 +102,3 @@ def read_tsv(path: str | Path) -> list[dict[str, str]]:
         return [dict(zip(columns.split("\t"), row, strict=True)) for row in rows]
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not readable: {error}") from None
-
-
-def clean(text: str) -> str:
-    """Replace every control character of `text`, tabs and newlines included, by a space."""
-    return _CONTROL.sub(" ", text)

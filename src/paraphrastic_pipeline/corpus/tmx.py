@@ -12,9 +12,9 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import clean
 from paraphrastic_pipeline.base.lines import MAX_LINE_BYTES, UnreadableRows
 from paraphrastic_pipeline.base.row_values import RowError, parse_rows
-from paraphrastic_pipeline.base.tables import clean
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 _CHUNK_BYTES = 1 << 16

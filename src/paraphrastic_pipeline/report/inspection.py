@@ -13,11 +13,12 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import clean
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.vocabulary import SPACE, ordinary_pieces
-from paraphrastic_pipeline.base.tables import clean, read_tsv, write_csv
+from paraphrastic_pipeline.base.tables import read_tsv, write_csv
 from paraphrastic_pipeline.corpus.blocks import read_table
 
 NEIGHBOURS_COLUMNS = ("sentence", "rank", "after_training", "cosine", "before_training", "cosine_before")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.tables import clean, read_csv
+from paraphrastic.base.text import clean
+from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 
 # A row of a CSV file, by the names of the columns.

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import clean
 from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
-from paraphrastic_pipeline.base.tables import clean, tsv_line, write_csv
+from paraphrastic_pipeline.base.tables import tsv_line, write_csv
 from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 from paraphrastic_pipeline.training.fingerprints import fingerprints
