@@ -9,7 +9,6 @@ COMMANDS = {
         training_data.negatives,
         runs.report,
         runs.verify,
-        training_data.links,
     ),
 }
 ENDING = """\

@@ -1,4 +1,4 @@
-"""`paraphrastic corpora`, `licences`, `links` and `negatives`: what models are trained on."""
+"""`paraphrastic corpora`, `licences` and `negatives`: what models are trained on."""
 
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
 example:
   paraphrastic licences --configfile config/small.yaml
 
-Lines are corpus, commercial use (allowed, forbidden or unknown) and licence, separated by tabs. With
+Lines are corpus, commercial use (yes, no or unknown) and licence, separated by tabs. With
 `licences: commercial` in a configuration, only corpora that allow it are used. This is no legal advice: read
 the licences. Run the command in the folder of the pipeline.
 """,
@@ -72,7 +72,6 @@ the licences. Run the command in the folder of the pipeline.
 )
 def licences(configfile: list[Path]) -> None:
     """Print the licences of the corpora of a configuration."""
-    from paraphrastic_pipeline.registry.licences import commercial_use
     from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, read_config
 
     config = read_config(configfile or [DEFAULT_CONFIG])
@@ -80,44 +79,7 @@ def licences(configfile: list[Path]) -> None:
     named = {corpus for definition in checked.definitions.values() for corpus in definition.corpora}
     named |= {corpus for mined in checked.mined.values() for corpus in mined.corpora}
     for name in sorted(named - set(checked.mined)):
-        licence = datasets[name].licence
-        cli.say(name, commercial_use(licence), licence)
-
-
-@cli.command(
-    "check the addresses of the data sets",
-    "Ask all addresses of the registry whether they still have their files, and list those that do not.",
-    """\
-example:
-  paraphrastic links --datasets multi30k tanzil
-
-Lines are state, data set, file, address and cause, separated by tabs. The state is dead, changed (the address
-has a file of another size), or spare (dead, but another address has the file). Nothing is downloaded. The
-exit status is 1 if an address is dead or changed. Run the command in the folder of the pipeline.
-""",
-    cli.several("--datasets", "NAME", "check only these data sets (default: all)"),
-    cli.file("--registry", "the registry (default: config/datasets.tsv)", default="config/datasets.tsv"),
-    cli.argument("--mirror", help="folder or address of a mirror, which has https://HOST/PATH as HOST/PATH"),
-)
-def links(datasets: list[str], registry: str, mirror: str | None) -> None:
-    """Print the addresses that have no file, or another one than the registry says."""
-    from paraphrastic_pipeline.base.errors import did_you_mean
-    from paraphrastic_pipeline.registry.datasets import read_registry
-    from paraphrastic_pipeline.registry.links import check_links
-
-    known = read_registry(registry)
-    for name in datasets:
-        if name not in known:
-            raise InputError(f"{name!r} is not in {registry}{did_you_mean(name, known)}")
-    checked, bad = 0, 0
-    for link in check_links([known[name] for name in datasets or known], mirror=mirror):
-        checked += 1
-        bad += link.state in ("dead", "changed")
-        if link.state != "ok":
-            cli.say(link.state, link.file.dataset, link.file.name, link.address, link.cause)
-    if bad:
-        raise InputError(f"{registry}: {bad} of {checked} addresses are dead or changed")
-    cli.say(f"{registry}: {checked} addresses were asked, and every file is there")
+        cli.say(name, datasets[name].commercial, datasets[name].licence)
 
 
 @cli.command(

@@ -15,7 +15,6 @@ from paraphrastic_pipeline.base.files import parse_json
 from paraphrastic_pipeline.base.yaml_bounds import RefusedError
 from paraphrastic_pipeline.base.yaml_text import read_yaml
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
-from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.completion import (
     errors,
     fill_defaults,
@@ -191,11 +190,12 @@ def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[
             if section == "definitions" and name in only_compared:
                 continue
             corpora, files = definition["corpora"], definition["files"]
-            stated = {corpus: registry[corpus].licence if corpus in registry else "" for corpus in corpora}
             allowed = [
                 corpus
                 for corpus in corpora
-                if corpus in files or corpus in config["mined"] or commercial_use(stated[corpus]) == "allowed"
+                if corpus in files
+                or corpus in config["mined"]
+                or (corpus in registry and registry[corpus].commercial == "yes")
             ]
             if corpora and not allowed:
                 names = ", ".join(corpora)
