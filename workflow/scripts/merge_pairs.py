@@ -8,7 +8,7 @@ from paraphrastic_pipeline.corpus.database import resources_of
 from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 with step(snakemake):
-    settings = ("duplicates", "near_duplicates", "drop", "max_pairs", "weights", "grouped", "texts")
+    settings = ("duplicates", "drop", "max_pairs", "weights", "grouped", "texts")
     merge_pairs(
         snakemake.input.selected,
         snakemake.output.pairs,

@@ -1,4 +1,4 @@
-"""`paraphrastic corpora`, `licences` and `negatives`: what models are trained on."""
+"""`paraphrastic corpora` and `licences`: what models are trained on."""
 
 from pathlib import Path
 from typing import Any
@@ -80,55 +80,3 @@ def licences(configfile: list[Path]) -> None:
     named |= {corpus for mined in checked.mined.values() for corpus in mined.corpora}
     for name in sorted(named - set(checked.mined)):
         cli.say(name, datasets[name].commercial, datasets[name].licence)
-
-
-@cli.command(
-    "show the negatives that training chooses",
-    "Show the negatives that training would choose with a model, for several sizes of the mega-batch.",
-    """\
-example:
-  paraphrastic negatives --model results/models/de --pairs results/corpora/de/pairs.parquet \\
-      --sentence "A man is playing a guitar." --megabatch 1 10 60
-
-A mega-batch has the pairs of the given sentences, followed by the first pairs of the file. The negatives are
-chosen with the model's own settings.
-""",
-    cli.model(),
-    cli.file("--pairs", "Parquet or TSV file of source and target; - for standard input", required=True),
-    cli.argument(
-        "--sentence",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="sentence on either side; can be repeated",
-    ),
-    cli.file(
-        "--sentences", "sentences, one per line (default, without --sentence: the sources of the first pairs)"
-    ),
-    cli.argument(
-        "--megabatch",
-        nargs="+",
-        type=cli.count,
-        default=[1, 20, 40],
-        metavar="M",
-        help="sizes of the mega-batch (default: 1 20 40)",
-    ),
-    cli.counted("--batch-size", "pairs per mini-batch (default: 128)", 128),
-    cli.counted("--threads", "number of threads for the search (default: 1)", 1),
-    cli.file("--output", "TSV file to write; - for standard output (default: -)", default="-"),
-)
-def negatives(
-    model: str, pairs: str, sentence: list[str], sentences: str | None, output: str, **options: Any
-) -> None:
-    """Write the negatives that training would choose."""
-    from paraphrastic.base.text_files import read_sentences, text_output
-    from paraphrastic.model.folder import open_folder
-    from paraphrastic_pipeline.training.negatives import as_table, choose_negatives, read_pairs
-
-    if pairs == sentences == "-":
-        raise InputError("--pairs and --sentences cannot both be standard input")
-    given = [*sentence, *(read_sentences(sentences) if sentences else ())]
-    asked = [word for word in given if word.strip()]
-    rows = choose_negatives(open_folder(model), read_pairs(pairs), asked, **options)
-    with text_output(output) as file:
-        file.writelines(as_table(rows))

@@ -73,8 +73,6 @@ KINDS = {
     "parquet": Kind((1, 2), is_corpus=True, endings=(".parquet",), members="columns", scores=_SCORES),
     # A translation memory.
     "tmx": Kind((1, 2), is_corpus=True, endings=(".tmx",)),
-    # Lines `__label__CODE text`, to train language identification.
-    "labelled": Kind((0, 1, 2)),
     # A language-identification model.
     "fasttext": Kind((0,)),
     # Word vectors as text.

@@ -238,9 +238,6 @@ def _keep_languages(config: Json) -> Iterator[str]:
     kept = [model for model in choice["models"] if is_kept(model)]
     # There is nothing to choose from with a single language.
     choice["models"] = kept if len(kept) > 1 else []
-    for section in ("filter_study", "negatives", "inspection"):
-        if config[section]["model"] and not is_kept(config[section]["model"]):
-            config[section]["model"] = None
 
 
 def _languages(definition: Mapping[str, Any]) -> set[str]:

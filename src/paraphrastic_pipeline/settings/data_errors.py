@@ -41,16 +41,6 @@ def dataset_errors(
         yield f"{key}: {name!r} is of kind {registry[name].kind!r}, not {' or '.join(kinds)}"
 
 
-def idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
-    """Errors in the text from which document frequencies are counted."""
-    yield from dataset_errors(key, name, registry, ("file",))
-    known = registry.get(name) if name else None
-    for file in known.files if known and known.kind == "file" else ():
-        if len(file.languages) != 1:
-            languages = "-".join(file.languages) or "no language"
-            yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
-
-
 def testset_errors(config: Configuration, registry: Registry) -> Iterator[str]:
     """Errors in the data sets for evaluation and for the contamination check."""
     evaluation, contamination = config.evaluation, config.contamination

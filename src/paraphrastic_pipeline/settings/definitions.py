@@ -1,6 +1,6 @@
 """What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 
 from paraphrastic.base.files import Json
@@ -79,17 +79,6 @@ def selection_kind(pair: Sequence[str]) -> str:
 def undefined(model: str, definitions: Iterable[str]) -> str:
     """The message about a model that has no definition."""
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
-
-
-def study_model_errors(study: str, lacking: str, config: Configuration) -> Iterator[str]:
-    """Errors in the model that a study names, if any, which must have corpora; otherwise it has `lacking`."""
-    model, definitions = getattr(config, study).model, config.definitions
-    if model is None:
-        return
-    if model not in definitions:
-        yield f"{study}.model: {undefined(model, definitions)}"
-    elif definitions[model].dataset is not None:
-        yield f"{study}.model: {model!r} has {lacking}, but a dataset"
 
 
 def mining_system(encoder: str | OtherEncoder) -> str:

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import combinations
 from pathlib import Path
-from typing import get_args
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
@@ -13,22 +12,19 @@ from paraphrastic_pipeline.base.errors import did_you_mean
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
-from paraphrastic_pipeline.settings.data_errors import Registry, dataset_errors, idf_errors, testset_errors
+from paraphrastic_pipeline.settings.data_errors import Registry, dataset_errors, testset_errors
 from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
-    WATCHING,
     pairs_of,
     path_of_needs,
     selection_kind,
-    study_model_errors,
     undefined,
 )
 from paraphrastic_pipeline.settings.encoders import architecture_errors
 from paraphrastic_pipeline.settings.local_files import looks_like_a_path, path_errors, place_errors
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import Mined
-from paraphrastic_pipeline.settings.sections.names import Measure
 from paraphrastic_pipeline.settings.sections.selection import (
     BitextSelection,
     LengthFilter,
@@ -38,9 +34,7 @@ from paraphrastic_pipeline.settings.sections.selection import (
 )
 from paraphrastic_pipeline.settings.system_kinds import name_errors, published_errors, system_errors
 
-# Scores by which a filter study can rank pairs.
-MEASURES = get_args(Measure)
-LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
+LANGUAGE_ID_KINDS = ("fasttext", "file")
 VECTOR_KINDS = ("vectors", "file")
 
 
@@ -53,14 +47,9 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
         if model not in written:
             yield f"models: {undefined(model, written)}"
     yield from dataset_errors("language_id", config.language_id, registry, LANGUAGE_ID_KINDS)
-    yield from dataset_errors("word_vectors", config.word_vectors, registry, VECTOR_KINDS)
-    yield from idf_errors("statistics.idf", config.statistics.idf, registry)
     for name, mined in config.mined.items():
         yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror, bitext=True)
         yield from _mining_encoder_errors(name, config)
-    yield from _filter_study_errors(config, registry)
-    yield from _negatives_errors(config)
-    yield from _inspection_errors(config)
     for name in config.pairs_per_group:
         yield from dataset_errors("pairs_per_group", name, registry, ("groups",))
     yield from _language_choice_errors(config, registry)
@@ -222,8 +211,6 @@ def _teacher_errors(model: str, path: str, definition: Definition, config: Confi
             yield f"{at}: is for averages and LSTMs, not for a transformer"
         if definition.dataset is not None:
             yield f"{at}: needs sentences to embed, but {model!r} has a dataset"
-        if config.filter_study.model == model:
-            yield f"filter_study.model: {model!r} learns from a teacher, so its trainings cannot be compared"
 
 
 def _selection_errors(
@@ -287,68 +274,17 @@ def _corpora_of_kind(kind: str, definition: Definition, registry: Registry) -> l
     return names
 
 
-def _filter_study_errors(config: Configuration, registry: Registry) -> Iterator[str]:
-    study, definitions = config.filter_study, config.definitions
-    model = study.model
-    yield from study_model_errors("filter_study", "no corpora to rank", config)
-    if model is None or model not in definitions:
-        return
-    for key in sorted(set(study.training) & set(WATCHING)):
-        yield f"filter_study.training.{key}: the study uses the model's own value; remove this key"
-    definition = definitions[model]
-    if "initial_vectors" in study.training:
-        yield "filter_study.training.initial_vectors: the study uses those of the model; remove this key"
-    if study.training:
-        path = {key: f"definitions.{model}.{key}" for key in OVERRIDABLE} | {
-            "training": "filter_study.training"
-        }
-        # The model's own errors are reported under its definition.
-        if not any(architecture_errors(path, definition)):
-            training = replace(definition.training, **study.training)
-            yield from architecture_errors(path, replace(definition, training=training))
-    if len(definition.languages) > 1:
-        yield f"filter_study.model: {model!r} is a model of bitext; a model of paraphrases is needed"
-        return
-    for name in _texts(definitions[model], registry):
-        yield f"filter_study.model: {name!r}, a corpus of {model!r}, has no pairs to rank"
-    for score in ("translation_score", "paraphrase_score"):
-        if score in study.rank_by:
-            yield from _score_errors("filter_study.rank_by", score, definition.corpora, config, registry)
-
-
-def _negatives_errors(config: Configuration) -> Iterator[str]:
-    negatives, definitions = config.negatives, config.definitions
-    yield from study_model_errors("negatives", "no pairs of sentences to look in", config)
-    if negatives.model and negatives.model in definitions:
-        pairs = min(negatives.megabatch) * definitions[negatives.model].training.batch_size
-        if len(negatives.sentences or ()) > pairs:
-            yield f"negatives.sentences: do not fit into the smallest mega-batch, which has {pairs} pairs"
-
-
-def _inspection_errors(config: Configuration) -> Iterator[str]:
-    model, definitions = config.inspection.model, config.definitions
-    yield from study_model_errors("inspection", "no sentences to look at", config)
-    if model and model in definitions:
-        architecture = definitions[model].architecture
-        if not architecture.averaged or architecture.separate:
-            yield f"inspection.model: {model!r} is not a single average"
-
-
 def _score_errors(
     path: str, score: str, corpora: Iterable[str], config: Configuration, registry: Registry
 ) -> Iterator[str]:
-    """Errors for corpora that lack a score and get none from word vectors."""
-    measured = score == "paraphrase_score"
-    if measured and config.word_vectors is not None:
-        return
+    """Errors for corpora that lack a score."""
     for name in corpora:
         kind = KINDS.get(registry[name].kind) if name in registry else None
         translated = name in config.mined and config.mined[name].translator
         if score == "translation_score" and translated:
             continue
         if name in registry and not (kind and score in kind.scores):
-            why = ", and word_vectors is null" if measured else ""
-            yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own{why}"
+            yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own"
 
 
 def _language_choice_errors(config: Configuration, registry: Registry) -> Iterator[str]:

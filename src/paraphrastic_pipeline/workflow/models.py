@@ -5,7 +5,6 @@ As in `corpora`, a method that takes `wildcards` serves a rule as an input or pa
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -260,12 +259,8 @@ class Models:
         return dataset_versions(wildcards.model, dataset) if dataset else {}
 
     def settings(self, wildcards: Wildcards) -> TrainingSettings:
-        """Return the settings of a training run or, if the wildcards have no run, of the filter study."""
-        runs = self.definition(wildcards).runs
-        if hasattr(wildcards, "run"):
-            return runs[wildcards.run]
-        # The study takes the first run of the model's sweep and changes some settings.
-        return replace(next(iter(runs.values())), **self.config.filter_study.training)
+        """Return the settings of a training run."""
+        return self.definition(wildcards).runs[wildcards.run]
 
     def run(self, wildcards: Wildcards) -> Json:
         """Return the `settings` as a rule's parameter."""
@@ -310,11 +305,8 @@ class Models:
         )
 
     def about(self, wildcards: Wildcards) -> Json:
-        """Return the content of a model's config.json besides training, with the part of a filter study."""
+        """Return the content of a model's config.json besides training."""
         definition = self.definition(wildcards)
-        part: Json = {}
-        if hasattr(wildcards, "part"):
-            part = {"rank_by": wildcards.measure, "part": int(wildcards.part)}
         return {
             "model": wildcards.model,
             "languages": definition.languages,
@@ -322,7 +314,6 @@ class Models:
             **self._permission(wildcards),
             "unit": definition.architecture.units[0],
             **self.preparation(wildcards),
-            **part,
         }
 
     def _permission(self, wildcards: Wildcards) -> Json:

@@ -31,14 +31,10 @@ from paraphrastic_pipeline.settings.sections.names import (
 from paraphrastic_pipeline.settings.sections.selection import (
     Contamination,
     HeldOut,
-    NearDuplicates,
     Selection,
 )
 from paraphrastic_pipeline.settings.sections.studies import (
-    FilterStudy,
-    Inspection,
     LanguageChoice,
-    Negatives,
     Statistics,
     Study,
 )
@@ -52,7 +48,7 @@ from paraphrastic_pipeline.settings.sections.training import (
 
 # The settings that determine training data and vocabularies.
 _DATA = (
-    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
+    "languages", "corpora", "dataset", "selection", "duplicates", "max_pairs", "weights",
     "vocabulary", "held_out",
 )  # fmt: skip
 Measure = Literal["held_out", "sts2017", "mean"]
@@ -67,7 +63,6 @@ class ModelSections:
     """Whether one copy of equal pairs is kept, all copies of a line that a corpus has more than once are
     dropped (`drop_all`, as `uniq -u` does with sorted lines), or nothing is dropped (`keep_all`).
     """
-    near_duplicates: NearDuplicates | None = None
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
     choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
     """What runs of a sweep are chosen by, when training stops early, and what its curves show: the share of
@@ -227,10 +222,6 @@ class Configuration(ModelSections):
     """The data set with the fastText model that identifies languages (`lid176`), or with labelled text to
     train one on; null turns language identification off.
     """
-    word_vectors: str | None = None
-    """The data set with word vectors from which paraphrase scores are computed; null uses a corpus's own
-    scores, if it has any.
-    """
     max_member_bytes: Annotated[int, Range(1)] = 107374182400
     """The size in bytes that no member of a downloaded archive may exceed."""
     shards: Annotated[int, Range(1, 10000)] = 1
@@ -244,13 +235,10 @@ class Configuration(ModelSections):
     for each row, not for all rows that are joined.
     """
     statistics: Statistics = setting(Statistics)
-    filter_study: FilterStudy = setting(FilterStudy)
     studies: Mapping[PlainName, Study] = setting({})
     """Models that are compared in `results/tables/studies.csv`, by the name of the study; see
     [studies](../docs/training.md#compare-settings-studies).
     """
-    negatives: Negatives = setting(Negatives)
-    inspection: Inspection = setting(Inspection)
     language_choice: LanguageChoice = setting(LanguageChoice)
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})

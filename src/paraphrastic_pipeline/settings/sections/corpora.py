@@ -77,24 +77,10 @@ class Translator:
     """A sequence-to-sequence model of transformers: a folder, or a name on the Hugging Face Hub, such as
     `Helsinki-NLP/opus-mt-cs-en`.
     """
-    backend: Literal["transformers", "ctranslate2"] = "transformers"
-    """What runs the model, `transformers`, or `ctranslate2`, which is faster and has to be installed (`pip
-    install ctranslate2`).
-    """
-    codes: Annotated[list[NotEmpty], Length(2, 2)] | None = None
-    """The model's own codes of the two languages, if it knows several, such as `[ces_Latn, eng_Latn]` for
-    NLLB, or `[cs, en]` for M2M-100.
-    """
     beam: Annotated[int, Range(1, 1000)] = 12
     """The number of hypotheses of the beam search."""
-    batch_tokens: Annotated[int, Range(1)] = 4096
-    """The number of tokens that are translated together, with padding."""
-    max_tokens: Annotated[int, Range(1)] = 128
-    """The number of tokens that a sentence may have to be translated."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where it runs; `auto` uses a GPU if torch finds one."""
-    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """The precision of the weights; `auto` is half precision on a GPU, and float32 on a processor."""
 
 
 @section

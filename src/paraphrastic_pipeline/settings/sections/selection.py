@@ -97,16 +97,6 @@ class Selection:
 
 
 @section
-class NearDuplicates:
-    """Keeps only the first of pairs that share at least `min_similarity` of the word n-grams of both sides;
-    null keeps all.
-    """
-
-    ngram: Annotated[int, Range(1, 10)] = 2
-    min_similarity: Annotated[float, Range(0.1, 1)] = 0.7
-
-
-@section
 class TestsetNames:
     """The data sets whose sentences are searched for, by their kind; null for none."""
 
