@@ -109,13 +109,16 @@ class TestSentences:
 
         `ranks` has those of them that test sentences have, sorted.
         """
+        return ranks[: max(0, len(ranks) - self._needed(count) + 1)]
+
+    def _needed(self, count: int) -> int:
+        """The fewest n-grams that a sentence with `count` of them shares with a near duplicate."""
         # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
-        needed = max(1, math.ceil(self._min_similarity * count - 1e-9))
-        return ranks[: max(0, len(ranks) - needed + 1)]
+        return max(1, math.ceil(self._min_similarity * count - 1e-9))
 
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
         ngrams = ngrams_of(words, self._ngram)
-        if self._min_similarity * len(ngrams) > self._largest:
+        if self._needed(len(ngrams)) > self._largest:
             return
         ranks = sorted(map(self._ranks.__getitem__, ngrams & self._known))
         own = {*ranks}

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 from zipfile import ZipFile
 
@@ -130,11 +129,22 @@ def open_treebank(punkt: Path) -> Callable[[Sequence[str]], list[str]]:
     """
     # Imported here, since only this tokenizer needs NLTK.
     from nltk.tokenize import NLTKWordTokenizer, PunktSentenceTokenizer
-    from nltk.tokenize.punkt import load_punkt_params
+    from nltk.tokenize.punkt import PunktParameters
 
-    with TemporaryDirectory() as folder, ZipFile(punkt) as archive:
-        archive.extractall(folder, [name for name in archive.namelist() if name.startswith(_PUNKT)])
-        split_sentences = PunktSentenceTokenizer(load_punkt_params(f"{folder}/{_PUNKT}")).tokenize
+    learned = PunktParameters()
+    with ZipFile(punkt) as archive:
+
+        def rows(name: str) -> list[str]:
+            return archive.read(f"{_PUNKT}/{name}").decode().splitlines()
+
+        # NLTK's own loader refuses folders that are not in its list.
+        learned.abbrev_types.update(rows("abbrev_types.txt"))
+        learned.sent_starters.update(rows("sent_starters.txt"))
+        learned.collocations.update(tuple(row.split("\t")) for row in rows("collocations.tab"))
+        for row in rows("ortho_context.tab"):
+            word, context = row.split("\t")
+            learned.ortho_context[word] = int(context)
+    split_sentences = PunktSentenceTokenizer(learned).tokenize
     split_words = NLTKWordTokenizer().tokenize
 
     def split(texts: Sequence[str]) -> list[str]:
