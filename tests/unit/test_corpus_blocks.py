@@ -1,6 +1,7 @@
 """Test how Parquet files are streamed and how samples are drawn from streams."""
 
 import errno
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_files_are_read_in_blocks_and_parts(
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
     write(tmp_path / "x", 45, 45)
     parts = [[*read_blocks(tmp_path / "x", rows=4, shard=(i + 1, count))] for i in range(count)]
-    assert pa.Table.from_batches(sum(parts, [])) == pa.Table.from_batches([batch(0, 45)])
+    assert pa.Table.from_batches(chain.from_iterable(parts)) == pa.Table.from_batches([batch(0, 45)])
     assert max(sum(block.num_rows for block in part) for part in parts) <= 10 * -(-5 // count)
     assert {block.num_rows for part in parts for block in part} <= {1, 2, 3, 4}
 
@@ -78,9 +79,8 @@ def test_the_first_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_nothing_is_left_after_an_error_or_on_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(KeyError), write_blocks(tmp_path / "out", SCHEMA) as writer:
-        writer.write(batch(0, 5))
-        raise KeyError
+    with pytest.raises(pa.ArrowInvalid), write_blocks(tmp_path / "out", SCHEMA) as writer:
+        writer.write(pa.record_batch([[1]], names=["number"]))
     assert list(tmp_path.iterdir()) == []
 
     def full(self: object, table: object) -> None:

@@ -85,7 +85,8 @@ def test_exact_and_near_duplicates_by_hand(tmp_path: Path) -> None:
     shown = [(row["testset"], row["kind"], row["line"], row["similarity"]) for row in examples]
     assert shown == [
         ("sts", "exact", "101", "1.00"), ("sts", "exact", "104", "1.00"), ("sts", "near", "102", "0.67"),
-        ("tatoeba", "exact", "101", "1.00"), ("tatoeba", "near", "102", "0.67"), ("tatoeba", "near", "104", "0.75"),
+        ("tatoeba", "exact", "101", "1.00"), ("tatoeba", "near", "102", "0.67"),
+        ("tatoeba", "near", "104", "0.75"),
     ]  # fmt: skip
     counts, found, _ = found_in(tmp_path, TEST, PAIRS, None)
     assert {row["kind"] for row in found} == {"exact"}

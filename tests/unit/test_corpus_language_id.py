@@ -11,9 +11,9 @@ from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data/sample/languages.ftz"
 TEXTS = {
-    "en": ["The weather is really beautiful this morning.", "Please close the shop at six o'clock this evening."],
-    "de": ["Das Wetter ist heute Morgen wirklich schön.", "Bitte schließen Sie das Geschäft heute Abend um sechs Uhr."],
-}  # fmt: skip
+    "en": ["The weather is really beautiful today.", "Please close the shop at six o'clock this evening."],
+    "de": ["Das Wetter ist heute wirklich schön.", "Bitte schließen Sie das Geschäft heute um sechs Uhr."],
+}
 
 
 @pytest.fixture(scope="module", params=["lid.176.ftz", "sample"])

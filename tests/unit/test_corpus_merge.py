@@ -180,8 +180,8 @@ def test_drop_all_is_uniq_on_lines_as_the_corpus_has_them(tmp_path: Path) -> Non
     lines = [f"{draw.choice('abAB')}{draw.choice('efEF')}\t{draw.choice('ijkl ')}" for _ in range(80)]
     path = write(tmp_path / "one", [tuple(line.lower().split("\t")) for line in lines], raw=lines)
     uniq = subprocess.run(
-        "sort | uniq -u", shell=True, input="\n".join([*lines, ""]), stdout=subprocess.PIPE, text=True, check=True,
-        env={"LC_ALL": "C"},
+        "sort | uniq -u", shell=True, input="\n".join([*lines, ""]), stdout=subprocess.PIPE, text=True,
+        check=True, env={"LC_ALL": "C"},
     ).stdout.splitlines()  # fmt: skip
     _, rows = merge(tmp_path, [path], duplicates="drop_all")
     assert sorted(lines[row["line"] - 1] for row in rows) == sorted(uniq)
@@ -257,9 +257,9 @@ def test_bytes_depend_on_neither_threads_nor_memory(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"duplicates": "drop_all"}, "no pair is left of 2: each has a duplicate"),
-        ({"contaminated": [(0, "sts", "exact")], "drop": ["exact"]}, "no pair is left of 2: .*in a test set"),
-        ({"contaminated": [(0, "held_out", "exact")], "held_out": (0, 9)}, "no pair is left of 2: .*held out"),
+        ({"duplicates": "drop_all"}, "no pair .* of 2: each has a duplicate"),
+        ({"contaminated": [(0, "sts", "exact")], "drop": ["exact"]}, "no pair .* of 2: .*in a test set"),
+        ({"contaminated": [(0, "held_out", "exact")], "held_out": (0, 9)}, "no pair .* of 2: .*held out"),
     ],
 )  # fmt: skip
 def test_if_nothing_is_left_one_line_says_why(tmp_path: Path, changes: dict[str, Any], cause: str) -> None:

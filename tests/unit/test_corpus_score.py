@@ -1,6 +1,7 @@
 """Test the scores of pairs, which are columns of a Parquet file."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,7 @@ def score(
 def test_without_an_identifier_only_what_needs_none_is_scored(tmp_path: Path) -> None:
     found = score(tmp_path, [("Eine  Katze .", "A cat."), ("\ufeff \u200b", " \x01")], ("de", "en"))
     counts = {name: found.pop(name) for name in list(found)[3:7]}
-    assert counts == {
-        "source_tokens": [3, 0], "target_tokens": [2, 0], "source_characters": [0, 0], "target_characters": [0, 0]
-    }  # fmt: skip
+    assert list(counts.values()) == [[3, 0], [2, 0], [0, 0], [0, 0]]
     assert all(found[name] == [None, None] for name in list(found)[3:])
 
 
@@ -174,5 +173,5 @@ def test_blocks_and_shards_are_the_corpus_in_parts(
     for number in range(count):
         parts.append(score(tmp_path, path, ("en", "en"), identifier=lid, shard=(number + 1, count)))
         noted.append(blocks.noted(tmp_path / "scored.parquet", "unreadable"))
-    assert {name: sum((part[name] for part in parts), []) for name in whole} == whole
+    assert {name: list(chain.from_iterable(part[name] for part in parts)) for name in whole} == whole
     assert noted == [3] + [0] * (count - 1)

@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pyarrow.parquet as pq
 import pytest
+import unicode_text
 from hard_texts import NOTHING, TEXTS, HardText
+from pair_files import filter_files, settings_of
 from small_models import model_of, trained
 
 from paraphrastic.base.files import read_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.base.text import as_read
+from paraphrastic_pipeline.base.text import as_read, collapse_spaces
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
@@ -53,21 +54,20 @@ def prepared(texts: Sequence[str]) -> list[str]:
     return [" ".join(text.split()) for text in prepare_text(texts, **PREPARATION)]
 
 
-def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+def selected(
+    folder: Path, texts: Sequence[str], preparation: dict[str, Any] = PREPARATION, **filters: Any
+) -> tuple[dict[str, list[Any]], list[str]]:
     """The scores of texts, and the text that training sees of those that the selection keeps."""
+    languages, pairs, scores = ("zh", "en"), folder / "pairs.parquet", folder / "scored.parquet"
     files = [write(folder / "a.txt", texts), write(folder / "b.txt", ["a plain text"] * len(texts))]
-    source = [CorpusFile(Path(path), (code,)) for path, code in zip(files, ("xx", "en"), strict=True)]
-    extract_corpus("aligned", source, ("xx", "en"), folder / "pairs.parquet", max_member_bytes=1 << 20)
-    score_pairs(
-        folder / "pairs.parquet", folder / "scored.parquet", languages=("xx", "en"), identifier=None,
-        word_vectors=None, text=TextSettings(segmentation={}, **FOLDED),
-    )  # fmt: skip
+    sides = [CorpusFile(Path(path), (code,)) for path, code in zip(files, languages, strict=True)]
+    extract_corpus("aligned", sides, languages, pairs, max_member_bytes=1 << 20)
+    score_pairs(pairs, scores, languages=languages, identifier=None, text=TextSettings(**preparation))
     select_pairs(
-        [folder / "scored.parquet"],
-        FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
-        languages=("xx", "en"), settings=settings, seed=1, preparation=PREPARATION,
+        [scores], filter_files(folder), languages=languages, selection=settings_of(filters), seed=1,
+        preparation=preparation,
     )  # fmt: skip
-    return pl.read_parquet(folder / "scored.parquet"), pl.read_parquet(folder / "selected.parquet")
+    return pq.read_table(scores).to_pydict(), pq.read_table(folder / "out.parquet")["source"].to_pylist()
 
 
 @named
@@ -79,8 +79,8 @@ def test_a_text_is_prepared_like_the_plain_one(hard: HardText) -> None:
 def test_extraction_filters_and_training_see_plain_texts(tmp_path: Path) -> None:
     texts = [each.text for each in EARLY]
     scored, kept = selected(tmp_path, texts)
-    assert kept["source"].to_list() == prepared([each.plain for each in EARLY])
-    counts = dict(zip([each.name for each in EARLY], scored["source_tokens"].to_list(), strict=True))
+    assert kept == prepared([each.plain for each in EARLY])
+    counts = dict(zip([each.name for each in EARLY], scored["source_tokens"], strict=True))
     assert counts == {each.name: each.words for each in EARLY}
     # A filter counts the same.
     _, kept = selected(tmp_path, texts, length={"min": 6, "max": 100, "count": "first"})
@@ -89,9 +89,32 @@ def test_extraction_filters_and_training_see_plain_texts(tmp_path: Path) -> None
 
 def test_texts_of_nothing_are_empty(tmp_path: Path, model: AverageEncoder) -> None:
     _, kept = selected(tmp_path, [*NOTHING, "a text"])
-    assert kept["source"].to_list() == ["a text"]
+    assert kept == ["a text"]
     assert read_json(tmp_path / "counts.json")["dropped"]["empty"] == len(NOTHING)
     assert not model.embed_raw_text(NOTHING).any()
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "folding", "sentence"),
+    [
+        ({}, {"ar": "marks"}, "ٱلَّذِينَ يُؤۡمِنُونَ بِٱلۡغَيۡبِ كتـــاب"),
+        ({}, {"ru": "yo"}, "Ёлка, всё и е\u0308ж ЕЩЁ зелёная"),
+        ({}, {"tr": "dotted"}, "İSTANBUL IŞIK Diyarbakır I\u0307yi"),
+        ({}, {"tr": "dotless"}, "İSTANBUL IŞIK Diyarbakır I\u0307yi"),
+        ({"zh": "accurate"}, {}, "我来到北京清华大学，Hello World！ 他来到了网易杭研大厦"),
+        ({"zh": "full"}, {}, "我来到北京清华大学，Hello World！ 他来到了网易杭研大厦"),
+    ],
+)
+def test_corpora_and_models_prepare_odd_text_alike(
+    tmp_path: Path, model: AverageEncoder, segmentation: Any, folding: Any, sentence: str
+) -> None:
+    texts = unicode_text.texts(300, [sentence, "A plain SENTENCE"])
+    odd = [f"{sentence[:2]} {text}".translate(dict.fromkeys(map(ord, "\n\r\0"), " ")) for text in texts]
+    preparation = {"segmentation": segmentation, "folding": folding, "lowercase": True}
+    _, kept = selected(tmp_path, odd, preparation)
+    own = AverageEncoder(model.tensors(), model.sentencepiece, {**model.config, **preparation})
+    assert kept == collapse_spaces(own._prepare(odd, "zh"))
+    assert kept != odd
 
 
 @pytest.mark.parametrize("hard", [each for each in TEXTS if each.language], ids=lambda hard: hard.name)
@@ -109,10 +132,11 @@ def test_contamination_finds_hard_texts(tmp_path: Path) -> None:
         test = TestFile("tatoeba", Path(write(tmp_path / "test.txt", tests)), ("xx", "en"))
         gather_testsets([test], tmp_path / "tests.parquet", segmentation={}, lowercase=True)
         mark_contamination(
-            tmp_path / "selected.parquet", tmp_path / "tests.parquet", tmp_path / "found.parquet",
+            tmp_path / "out.parquet", tmp_path / "tests.parquet", tmp_path / "found.parquet",
             counts=tmp_path / "c.json", examples=tmp_path / "e.tsv", near_duplicates=None, seed=1,
         )  # fmt: skip
-        found = pl.read_parquet(tmp_path / "found.parquet").filter(side="source")["row"].to_list()
+        rows = pq.read_table(tmp_path / "found.parquet").to_pylist()
+        found = [row["row"] for row in rows if row["side"] == "source"]
         assert [TEXTS[row].name for row in range(len(TEXTS)) if row not in found] == []
 
 

@@ -1,5 +1,8 @@
-"""Test word embeddings that start from word vectors, and the penalty that keeps them close."""
+"""Test how word vectors are read, and word embeddings that begin from them and are kept close to them."""
 
+import bz2
+import gzip
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +19,63 @@ from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import TrainableEncoder, initial_encoder, use_word_vectors
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.word_vectors import read_word_vectors, words_with_vectors
+
+LINES = "cat 1 0\ncat 9 9\nother 7 7\n. . . 0 1\ndog 0 -2.5e-1\n"
+WANTED = {"cat", "dog", ". . .", "unseen"}
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "bz2", "zip"])
+@pytest.mark.parametrize("header", ["", "5 2\n"])
+def test_vectors_are_read_from_any_file(tmp_path: Path, packing: str, header: str) -> None:
+    content, path = (header + LINES).encode(), tmp_path / "vectors"
+    if packing == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("README", "a b c\n")
+            archive.writestr("vectors.txt", content)
+    else:
+        pack = {"plain": bytes, "gzip": gzip.compress, "bz2": bz2.compress}[packing]
+        path = path.with_suffix({"gzip": ".gz", "bz2": ".bz2"}.get(packing, ".txt"))
+        path.write_bytes(pack(content))
+    words, vectors = read_word_vectors(path, WANTED)
+    assert words == {"cat": 0, ". . .": 1, "dog": 2}
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == [[1, 0], [0, 1], [0, -0.25]]
+    assert list(words_with_vectors(path)) == ["cat", "cat", "other", ". . .", "dog"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("2 1\ncat 1\ndog 2\n", [[1], [2]]), ("cat 1\ndog 2", [[1], [2]])]
+)
+def test_a_word_may_have_one_number(tmp_path: Path, text: str, expected: list[list[float]]) -> None:
+    (tmp_path / "vectors.txt").write_text(text)
+    assert read_word_vectors(tmp_path / "vectors.txt", WANTED)[1].tolist() == expected
+
+
+def test_no_word_may_have_a_vector(tmp_path: Path) -> None:
+    (tmp_path / "vectors.txt").write_text(LINES)
+    words, vectors = read_word_vectors(tmp_path / "vectors.txt", {"unseen"})
+    assert (words, vectors.shape) == ({}, (0, 2))
+
+
+@pytest.mark.parametrize("line", ["dog 1", "dog 1 2 x", "dog 1 nan 2", "dog 1 0,9 2", "dog 1 1e99 2"])
+def test_a_bad_line_of_a_wanted_word_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / "vectors.txt").write_text(f"cat 1 2 3\n{line}\ncow 1 2 3\n")
+    with pytest.raises(InputError, match=r"vectors\.txt:2: "):
+        read_word_vectors(tmp_path / "vectors.txt", {"cat", *line.split()[:1]})
+    assert read_word_vectors(tmp_path / "vectors.txt", {"cat", "cow"})[0] == {"cat": 0, "cow": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [(b"", ":1: "), (b"word\n", ":1: "), (None, ": cannot be read"), (b"\x1f\x8b\x08", ": ")],
+)
+def test_a_bad_file_is_named(tmp_path: Path, content: bytes | None, place: str) -> None:
+    path = tmp_path / "vectors.gz" if place == ": " else tmp_path / "vectors.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=f"{path.name}{place}"):
+        read_word_vectors(path, WANTED)
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +88,9 @@ WORDS = {"the": 0.5, "dog": -1.0, "hund": 2.0, "unseen": 9.0}
 
 @pytest.fixture
 def vectors(tmp_path: Path) -> Path:
-    path = tmp_path / "vectors.txt"
     lines = (f"{word} {' '.join([str(value)] * 12)}\n" for word, value in WORDS.items())
-    path.write_text("".join(lines))
-    return path
+    (tmp_path / "vectors.txt").write_text("".join(lines))
+    return tmp_path / "vectors.txt"
 
 
 @pytest.mark.parametrize("name", ["mixed", "separate in everything"])
