@@ -61,7 +61,11 @@ def write_shards(folder: Path, pairs: pa.RecordBatch, ends: Sequence[int]) -> li
 
 
 def write_pairs(
-    path: Path, pairs: Sequence[tuple[str, str]], lines: Iterable[int] | None = None, **columns: pa.Array
+    path: Path,
+    pairs: Sequence[tuple[str, str]],
+    lines: Iterable[int] | None = None,
+    row_groups: int | None = None,
+    **columns: pa.Array,
 ) -> Path:
     """Write pairs, whose lines are counted from 1 unless they are given, and further columns."""
     table = {
@@ -69,7 +73,7 @@ def write_pairs(
         "target": pa.array([target for _, target in pairs], pa.string()),
         "line": pa.array(lines or range(1, len(pairs) + 1), pa.int64()),
     }
-    pq.write_table(pa.table(table | columns), path)
+    pq.write_table(pa.table(table | columns), path, row_group_size=row_groups)
     return path
 
 

@@ -36,9 +36,7 @@ def write(path: Path, rows: int, step: int) -> bytes:
 @pytest.mark.parametrize(
     ("block", "rows", "step"), [(10, 25, 1), (10, 25, 3), (10, 20, 10), (65_536, 30_000, 7)]
 )
-def test_bytes_do_not_depend_on_the_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, rows: int, step: int
-) -> None:
+def test_bytes_do_not_depend_on_the_batches(tmp_path, monkeypatch, block, rows, step):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
     path, table = tmp_path / "parts", pa.Table.from_batches([batch(0, rows)])
     assert write(tmp_path / "whole", rows, rows) == write(path, rows, step)
@@ -56,9 +54,7 @@ def test_bytes_do_not_depend_on_the_batches(
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
-def test_files_are_read_in_blocks_and_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
+def test_files_are_read_in_blocks_and_parts(tmp_path, monkeypatch, count):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
     write(tmp_path / "x", 45, 45)
     parts = [[*read_blocks(tmp_path / "x", rows=4, shard=(i + 1, count))] for i in range(count)]
@@ -68,7 +64,7 @@ def test_files_are_read_in_blocks_and_parts(
 
 
 @pytest.mark.parametrize("rows", [0, 1, 9, 10, 11, 45, 60, None])
-def test_the_first_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int | None) -> None:
+def test_the_first_rows_are_read(tmp_path, monkeypatch, rows):
     monkeypatch.setattr(blocks, "READ_ROWS", 10)
     write(tmp_path / "x", 45, 45)
     whole = pa.Table.from_batches([batch(0, 45)])
@@ -76,9 +72,7 @@ def test_the_first_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert read_table(tmp_path / "x", columns=["language"], rows=rows) == whole.select([1]).slice(0, rows)
 
 
-def test_nothing_is_left_after_an_error_or_on_a_full_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_left_after_an_error_or_on_a_full_disk(tmp_path, monkeypatch):
     with pytest.raises(pa.ArrowInvalid), write_blocks(tmp_path / "out", SCHEMA) as writer:
         writer.write(pa.record_batch([[1]], names=["number"]))
     assert list(tmp_path.iterdir()) == []
@@ -92,7 +86,7 @@ def test_nothing_is_left_after_an_error_or_on_a_full_disk(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_file(tmp_path):
     generator, schema = np.random.default_rng(1), pa.schema([("noise", pa.binary())])
     with pq.ParquetWriter(tmp_path / "large", schema) as writer:
         for _ in range(40):
@@ -103,7 +97,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_samples_are_random_and_do_not_depend_on_blocks(size: int) -> None:
+def test_samples_are_random_and_do_not_depend_on_blocks(size):
     samples = Samples(["even", "odd", "none"], seed=3)
     for start in range(0, 1000, size):
         numbers = np.arange(start, min(start + size, 1000))

@@ -5,19 +5,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from pair_files import filter_files, scored, settings_of, write_shards
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
 from paraphrastic_pipeline.corpus.counts import loss, read_before_merging, tabulate_funnel
-from paraphrastic_pipeline.corpus.filters import FILTERS, Filter, Scores
-from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
-from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
-from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 from paraphrastic_pipeline.report.summary import read_pairs
 
@@ -33,9 +25,7 @@ MERGED = {"duplicates": 4, "contaminated": 3, "held_out": 0, "capped": 2, "kept"
         (6000, {"empty": 1, "length": 200, "language": 2000}, ("37%", "2,201 of 6,000", "`language`")),
     ],
 )
-def test_a_large_loss_is_a_sentence(
-    read: int, dropped: dict[str, int], words: tuple[str, ...] | None
-) -> None:
+def test_a_large_loss_is_a_sentence(read, dropped, words):
     sentence = loss("corpus", read, dropped)
     assert (sentence is None) == (words is None)
     assert all(word in str(sentence) for word in words or ())
@@ -57,7 +47,7 @@ def tabulated(folder: Path, merged: dict[str, list[dict[str, Any]]], **selected:
     return (folder / "funnel.csv").read_text().splitlines()
 
 
-def test_the_table_of_the_funnel(tmp_path: Path) -> None:
+def test_the_table_of_the_funnel(tmp_path):
     de = {"read": 100, "kept": 60, "dropped": {"empty": 0, "length": 30, "language": 10}}
     fr = {"read": 50, "kept": 51, "dropped": {"empty": 1, "rank": 2}, "unreadable": 60}
     assert tabulated(tmp_path, {"fr": [MERGED], "de": [MERGED]}, de_a=de, fr_b=fr) == [
@@ -71,7 +61,7 @@ def test_the_table_of_the_funnel(tmp_path: Path) -> None:
     ]
 
 
-def test_the_picture_of_the_funnel(tmp_path: Path) -> None:
+def test_the_picture_of_the_funnel(tmp_path):
     counts = {"read": 100, "kept": 60, "dropped": {"empty": 0, "length": 30, "odd_line": 10}}
     tabulated(tmp_path, {"de": [MERGED]}, de_tanzil=counts)
     outputs = [tmp_path / "funnel.svg", tmp_path / "funnel.png"]
@@ -88,71 +78,13 @@ def test_the_picture_of_the_funnel(tmp_path: Path) -> None:
         plot_funnel(tmp_path / "funnel.csv", outputs)
 
 
-def test_sentences_without_pairs_are_no_pairs(tmp_path: Path) -> None:
+def test_sentences_without_pairs_are_no_pairs(tmp_path):
     rows = "model,corpus,read,length,kept\na,one,10,4,6\nb,one,10,4,6\na,notes (text),900,0,900\nb,two,5,,5\n"
     (tmp_path / "funnel.csv").write_text(rows)
     assert read_pairs(tmp_path / "funnel.csv") == ("11", "15")
 
 
-class OddLine(Filter):
-    """A filter that somebody adds."""
-
-    name = "odd_line"
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        return block["line"].to_numpy()[:, None].astype("float32")
-
-    def accept(self, scores: Scores) -> Any:
-        return scores[:, 0] % 4 == 0
-
-
-def test_a_new_filter_is_in_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraphrastic_pipeline.corpus.filters.FILTERS", [*FILTERS, OddLine])
-    files = filter_files(tmp_path)
-    select_pairs(
-        write_shards(tmp_path, scored(source=[f"source {n}" for n in range(100)]), ()), files,
-        languages=("en", "de"), selection=settings_of({"odd_line": {}}), preparation={}, seed=1,
-    )  # fmt: skip
-    merging = Merging(duplicates="keep_one", drop=[], max_pairs=[20], weights=[1], texts=[0])
-    results, counts = tmp_path.parent, tmp_path / "merged.json"
-    path = Path("results", tmp_path.name, "out.parquet")
-    merge_pairs(
-        [files.pairs], tmp_path / "merged", counts=counts, contaminated=[], merging=merging, seed=1,
-        memory_mb=200, threads=1, temporary=tmp_path / "temporary",
-    )  # fmt: skip
-    tabulate_funnel(
-        [Path(files.counts)], [counts], tmp_path / "funnel.csv", corpora=[("m", "mine")], models=["m"]
-    )
-    assert (tmp_path / "funnel.csv").read_text().splitlines() == [
-        "model,corpus,read,empty,odd_line,duplicates,contaminated,held_out,capped,kept",
-        "m,mine,100,0,75,0,0,0,5,20",
-    ]
-    # The pairs that were read before merging leave out text, and are unknown without the counts.
-    (tmp_path / "out.counts.json").write_text(Path(files.counts).read_text())
-    assert read_before_merging(counts, results) == 0
-    for file, read in ((str(path), 100), ("results/none.parquet", None)):
-        counts.write_text(json.dumps({"corpora": [{"file": file}]}))
-        assert read_before_merging(counts, results) == read
-
-
-def test_rows_that_the_extraction_left_out_reach_the_counts_of_the_selection(tmp_path: Path) -> None:
-    """The number goes through the metadata of Parquet files, in the first shard alone."""
-    (tmp_path / "mine.tsv").write_text("a good line\teine gute Zeile\n" * 5 + "no column\n" * 8)
-    pairs, languages = tmp_path / "pairs.parquet", ("en", "de")
-    file = CorpusFile(tmp_path / "mine.tsv", languages)
-    extract_corpus("tsv", [file], languages, pairs, max_member_bytes=1 << 20, max_unreadable=8)
-    parts = [tmp_path / f"{number}.parquet" for number in (1, 2)]
-    text = TextSettings(segmentation={}, folding={}, lowercase=True)
-    for number, part in enumerate(parts, start=1):
-        score_pairs(pairs, part, languages=languages, identifier=None, text=text, shard=(number, 2))
-    counts = select_pairs(
-        parts, filter_files(tmp_path), languages=languages, selection=None, preparation={}, seed=1
-    )
-    assert (counts["unreadable"], counts["read"], counts["kept"]) == (8, 5, 5)
-    assert sum(pq.read_metadata(part).num_rows for part in parts) == 5
-
-
-def test_the_table_of_contamination(tmp_path: Path) -> None:
+def test_the_table_of_contamination(tmp_path):
     both = {"read": 200, "all": {"exact": 3, "near": 4}, "testsets": {"sts": {"exact": 1, "near": 4}}}
     files = [tmp_path / "both", tmp_path / "exact", tmp_path / "none"]
     counts = [both, {"read": 8, "all": {"exact": 1}, "testsets": {}}, {"read": 0, "all": {}, "testsets": {}}]
@@ -168,3 +100,13 @@ def test_the_table_of_contamination(tmp_path: Path) -> None:
             "tr,tanzil,all,8,1,,1,12.50",
             "tr,none,all,0,,,0,",
         ]
+
+
+@pytest.mark.parametrize(
+    ("corpora", "read"), [({"a": True, "b": False}, 100), ({"a": False, "b": True}, None), ({}, 0)]
+)
+def test_the_pairs_that_were_read_before_merging_leave_out_text(tmp_path, corpora, read):
+    files = [{"file": f"results/{name}.parquet", "without_pairs": text} for name, text in corpora.items()]
+    (tmp_path / "merged.json").write_text(json.dumps({"corpora": files}))
+    (tmp_path / "b.counts.json").write_text('{"read": 100}')
+    assert read_before_merging(tmp_path / "merged.json", tmp_path) == read

@@ -26,7 +26,7 @@ def identifier(request: pytest.FixtureRequest) -> LanguageIdentifier:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("before", ["", "</s> ", "</s>", "\n", "two\n</s> "])
-def test_languages_whatever_ends_a_line(identifier: LanguageIdentifier, language: str, before: str) -> None:
+def test_languages_whatever_ends_a_line(identifier, language, before):
     """At `</s>` and at the end of a line, fastText stops reading."""
     other = {"en": "de", "de": "en"}[language]
     texts = [f"{text.replace(' ', f' {end}', 2)}" for text in TEXTS[language] for end in (before, "")]
@@ -42,7 +42,7 @@ def test_languages_whatever_ends_a_line(identifier: LanguageIdentifier, language
     assert np.isnan(identifier.identify(texts, "xx").probabilities).all()
 
 
-def test_a_text_of_nothing_has_no_language(identifier: LanguageIdentifier) -> None:
+def test_a_text_of_nothing_has_no_language(identifier):
     codes, confidences, probabilities = identifier.identify(["", " \n ", "</s>"], "en")
     assert codes == ["", "", ""]
     assert not confidences.any()
@@ -50,7 +50,7 @@ def test_a_text_of_nothing_has_no_language(identifier: LanguageIdentifier) -> No
     assert identifier.identify([], "en").confidences.shape == (0,)
 
 
-def test_labels_of_a_language_are_added_up_and_no_sum_is_larger_than_one() -> None:
+def test_labels_of_a_language_are_added_up_and_no_sum_is_larger_than_one():
     identifier = LanguageIdentifier(SAMPLE)
     identifier.labels = frozenset(["zh", "wuu", "en"])
     predictions = [(0.6, "__label__en"), (0.3, "__label__zh"), (0.05, "__label__wuu")]
@@ -62,13 +62,8 @@ def test_labels_of_a_language_are_added_up_and_no_sum_is_larger_than_one() -> No
     assert identifier.identify(["x"], "zh").probabilities.tolist() == [1.0]
 
 
-def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    LanguageIdentifier(SAMPLE)
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("content", [None, b"", b"garbage" * 1000])
-def test_what_is_no_identifier_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_what_is_no_identifier_is_named(tmp_path, content):
     if content is not None:
         (tmp_path / "bad.ftz").write_bytes(content)
     with pytest.raises(InputError, match=r"bad\.ftz: ") as caught:
@@ -76,7 +71,7 @@ def test_what_is_no_identifier_is_named(tmp_path: Path, content: bytes | None) -
     assert "\n" not in str(caught.value)
 
 
-def test_a_classifier_of_something_else_is_named(tmp_path: Path) -> None:
+def test_a_classifier_of_something_else_is_named(tmp_path):
     from fasttext import train_supervised
 
     (tmp_path / "text").write_text("".join(f"#good{n} word{n} word\n#bad other{n} text\n" for n in range(9)))

@@ -1,9 +1,7 @@
 """Test trigram overlap and changed words against known cases and a plain reference."""
 
 import unicodedata
-import zipfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,22 +67,21 @@ def plain_change(source: str, target: str) -> int:
         ("", ".", 0, 0),
     ],
 )
-def test_known_cases(source: str, target: str, shared: float, changed: int) -> None:
+def test_known_cases(source, target, shared, changed):
     overlaps, changes = compare_words([source, target, "x"], [target, source, "x y z"])
     assert overlaps.dtype == np.float32
     assert overlaps.tolist() == pytest.approx([shared, shared, 0])
     assert changes.tolist() == [changed, changed, 2]
-    assert (plain_overlap(source, target), plain_change(source, target)) == (pytest.approx(shared), changed)
 
 
-def test_of_two_sentences_with_equally_many_words_the_source_counts() -> None:
+def test_of_two_sentences_with_equally_many_words_the_source_counts():
     sides = ["a a a a x", "a a a b c"]
     assert compare_words(sides, sides[::-1])[0].tolist() == pytest.approx([2 / 3, 1 / 3])
 
 
 @given(st.lists(st.tuples(*[st.text("abC .,", max_size=14)] * 2), max_size=9), st.sampled_from([63, 15, 12]))
 @settings(max_examples=300, deadline=None)
-def test_random_pairs_beside_plain_words(pairs: list[tuple[str, str]], key_bits: int) -> None:
+def test_random_pairs_beside_plain_words(pairs, key_bits):
     """If a block has too many words and pairs for the bits of a key, it is processed in parts."""
     pairs = [(" ".join(one), " ".join(other)) for one, other in pairs]
     with pytest.MonkeyPatch.context() as patch:
@@ -94,7 +91,7 @@ def test_random_pairs_beside_plain_words(pairs: list[tuple[str, str]], key_bits:
     assert changes.tolist() == [plain_change(*pair) for pair in pairs]
 
 
-def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):
     monkeypatch.setattr(overlap, "_KEY_BITS", 12)
     sides = [[f"w{n} x{n} y{n} {last}" for n in range(33)] for last in ("z", "q")]
     overlaps, changes = compare_words(*sides)
@@ -102,14 +99,3 @@ def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch: pytes
     assert changes.tolist() == [1] * 33
     with pytest.raises(ValueError, match="two million words"):
         compare_words(["a b c d e f g h i"], ["j k l m n o p q"])
-
-
-@pytest.mark.slow("compares a thousand real sentences")
-def test_real_sentences(mirror: Path) -> None:
-    with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
-        text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode("utf-8")
-    pairs = [line.split("\t")[:2] for line in text.split("\n")[:-1:50]]
-    overlaps, changes = compare_words(*zip(*pairs, strict=True))
-    np.testing.assert_allclose(overlaps, [plain_overlap(*pair) for pair in pairs], rtol=1e-6)
-    assert changes.tolist() == [plain_change(*pair) for pair in pairs]
-    assert (overlaps > 0).sum() > 100

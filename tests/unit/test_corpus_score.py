@@ -41,14 +41,14 @@ def score(
     return table.to_pydict()
 
 
-def test_without_an_identifier_only_what_needs_none_is_scored(tmp_path: Path) -> None:
+def test_without_an_identifier_only_what_needs_none_is_scored(tmp_path):
     found = score(tmp_path, [("Eine  Katze .", "A cat."), ("\ufeff \u200b", " \x01")], ("de", "en"))
     counts = {name: found.pop(name) for name in list(found)[3:7]}
     assert list(counts.values()) == [[3, 0], [2, 0], [0, 0], [0, 0]]
     assert all(found[name] == [None, None] for name in list(found)[3:])
 
 
-def test_the_corpuss_own_scores_are_passed_on_and_overlap_is_of_paraphrases_only(tmp_path: Path) -> None:
+def test_the_corpuss_own_scores_are_passed_on_and_overlap_is_of_paraphrases_only(tmp_path):
     path = tmp_path / "p"
     own = {"paraphrase_score": pa.array([0.25, None]), "translation_score": pa.array([-1.5, -2.5])}
     write_pairs(path, [("a b c d", "A b c"), ("a", "b")], **own)
@@ -69,9 +69,7 @@ def test_the_corpuss_own_scores_are_passed_on_and_overlap_is_of_paraphrases_only
         ("ja", None, "彼は 本を読む", "彼は本を読む"),
     ],
 )
-def test_sides_that_are_written_alike_are_the_same(
-    tmp_path: Path, language: str, folding: str | None, source: str, target: str
-) -> None:
+def test_sides_that_are_written_alike_are_the_same(tmp_path, language, folding, source, target):
     folded = {language: folding} if folding else {}
     found = score(tmp_path, [(source, target)], (language, language), folding=folded)
     assert (found["trigram_overlap"], found["changed_words"]) == ([1], [0])
@@ -90,17 +88,13 @@ def test_sides_that_are_written_alike_are_the_same(
         ({"words": "white_space"}, ("彼は本を読みます", "彼は紙を読みます"), 0),
     ],
 )
-def test_words_of_the_overlap(
-    tmp_path: Path, settings: dict[str, Any], pair: tuple[str, str], overlap: float
-) -> None:
+def test_words_of_the_overlap(tmp_path, settings, pair, overlap):
     punkt = punkt_archive(tmp_path / "punkt.zip")
     found = score(tmp_path, [pair], ("en", "en"), punkt=punkt, **settings)
     assert found["trigram_overlap"] == [pytest.approx(overlap)]
 
 
-def test_words_are_characters_in_scripts_without_spaces_or_what_the_segmenter_makes(
-    tmp_path: Path, lid: Path
-) -> None:
+def test_words_are_characters_in_scripts_without_spaces_or_what_the_segmenter_makes(tmp_path, lid):
     pairs = [
         ("How are you?", text)
         for text in ("先生は黒板に字を書きます。", "元気 です か", "寒すぎて\u200b外に出られませんでした。")
@@ -139,9 +133,8 @@ def test_words_are_characters_in_scripts_without_spaces_or_what_the_segmenter_ma
     ],
 )
 def test_languages_are_identified_as_the_model_sees_the_text(
-    tmp_path: Path, lid: Path, language: str, text: str, folding: dict[str, str],
-    model: int | None, original: int | None,
-) -> None:  # fmt: skip
+    tmp_path, lid, language, text, folding, model, original
+):
     for identify, expected in (("model", model), ("original", original)):
         settings = {"identifier": lid, "folding": folding, "identify": identify}
         found = score(tmp_path, [("A text.", text)], ("en", language), **settings)
@@ -152,9 +145,7 @@ def test_languages_are_identified_as_the_model_sees_the_text(
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
-def test_blocks_and_shards_are_the_corpus_in_parts(
-    tmp_path: Path, lid: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
+def test_blocks_and_shards_are_the_corpus_in_parts(tmp_path, lid, monkeypatch, count):
     texts = ["The dog runs.", "Der Hund läuft.", "我们来到清华大学。", ""]
     pairs = [(f"{texts[n % 4]} {n}", f"{texts[n % 3]} {n // 2}") for n in range(50)]
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 12)

@@ -29,7 +29,7 @@ def select(
     return counts, pq.read_table(files.pairs).to_pylist(), read_tsv(Path(files.examples))
 
 
-def test_reasons_counts_and_examples(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_reasons_counts_and_examples(tmp_path, caplog):
     pairs = scored(
         source=["  Kept\u2028ONE ", "", "b", "c", "tab\tbed", "e"],
         source_tokens=[10, 0, 60, 60, 10, 10],
@@ -68,9 +68,7 @@ def noise(size: int = 500) -> pa.RecordBatch:
 
 
 @pytest.mark.parametrize("filters", [PAPER, {"rank": {"by": "paraphrase_score", "min": 0.3, "max": 0.8}}])
-def test_neither_blocks_nor_shards_matter_and_examples_are_seeded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filters: dict[str, Any]
-) -> None:
+def test_neither_blocks_nor_shards_matter_and_examples_are_seeded(tmp_path, monkeypatch, filters):
     monkeypatch.setattr(sampling, "EXAMPLES", 7)
     written, found = [], []
     for rows, ends, seed in ((3, (), 1), (65_536, (200, 200, 201), 1), (65_536, (), 2)):
@@ -108,9 +106,7 @@ def test_neither_blocks_nor_shards_matter_and_examples_are_seeded(
         ({"target_probability": [0.0, 0.05]}, ("en", "zh"), "2 read.*language 2.*selection.bitext.language"),
     ],
 )  # fmt: skip
-def test_if_nothing_is_left_one_line_says_why(
-    tmp_path: Path, columns: dict[str, Any], languages: tuple[str, str], causes: str
-) -> None:
+def test_if_nothing_is_left_one_line_says_why(tmp_path, columns, languages, causes):
     with pytest.raises(InputError, match=rf"shard0\.parquet: .*{causes}") as caught:
         select(tmp_path, scored(**columns), PAPER, languages=languages)
     assert "\n" not in str(caught.value)
@@ -127,25 +123,33 @@ def ranked(
     return [row["line"] for row in select(folder, pairs, rank, **changes)[1]]
 
 
+SCORES = [0.5, 0.95, 0.3, 0.6, 0.9, 0.7, -0.2, 0.2, 0.4, 0.1]
+# Pairs without a score have no rank.
+SOME = [None, 0.1, 0.2, float("nan"), 0.3, 0.4]
+
+
 @pytest.mark.parametrize(
     ("scores", "low", "high", "lines"),
     [
-        ([0.5, 0.95, 0.3, 0.6, 0.9, 0.7, -0.2, 0.2, 0.4, 0.1], 0.8, 1, [2, 5]),
-        ([0.5, 0.95, 0.3, 0.6, 0.9, 0.7, -0.2, 0.2, 0.4, 0.1], 0, 0.1, [7]),
-        ([0.5, 0.95, 0.3, 0.6, 0.9, 0.7, -0.2, 0.2, 0.4, 0.1], 0.3, 0.5, [3, 9]),
-        # Pairs without a score have no rank.
-        ([None, 0.1, 0.2, float("nan"), 0.3, 0.4], 0.5, 1, [5, 6]),
-        ([None, 0.1, 0.2, float("nan"), 0.3, 0.4], 0, 1, [2, 3, 5, 6]),
+        (SCORES, 0.8, 1, [2, 5]),
+        (SCORES, 0, 0.1, [7]),
+        (SCORES, 0.3, 0.5, [3, 9]),
+        (SOME, 0.5, 1, [5, 6]),
+        (SOME, 0, 1, [2, 3, 5, 6]),
         ([0.1, 0.2, 0.3], 0.3, 0.7, [2, 3]),
     ],
 )
-def test_a_range_of_a_ranking(
-    tmp_path: Path, scores: list[float | None], low: float, high: float, lines: list[int]
-) -> None:
+def test_a_range_of_a_ranking(tmp_path, scores, low, high, lines):
     assert ranked(tmp_path, scores, low, high) == lines
+    # The ranking has the pairs that other filters drop, too.
+    tokens = [0] * (len(scores) - 1) + [10]
+    pairs = scored(paraphrase_score=scores, source_tokens=tokens)
+    rank = {"rank": {"by": "paraphrase_score", "min": low, "max": high}}
+    if len(scores) in lines:
+        assert [row["line"] for row in select(tmp_path, pairs, rank)[1]] == [len(scores)]
 
 
-def test_ranks_of_equal_scores_are_random(tmp_path: Path) -> None:
+def test_ranks_of_equal_scores_are_random(tmp_path):
     kept = [ranked(tmp_path, [0.5] * 1000, 0.8, 1, seed=seed) for seed in (1, 1, 2)]
     assert kept[0] == kept[1] != kept[2]
     assert [len(lines) for lines in kept] == [200] * 3
@@ -159,16 +163,7 @@ def test_ranks_of_equal_scores_are_random(tmp_path: Path) -> None:
         ranked(tmp_path, scores, 0.5, 0.5)
 
 
-def test_the_ranking_has_the_pairs_that_other_filters_drop(tmp_path: Path) -> None:
-    tokens = [0, 10, 0, 10]
-    pairs = scored(paraphrase_score=[0.1, 0.2, 0.3, 0.4], source_tokens=tokens)
-    rank = {"rank": {"by": "paraphrase_score", "min": 0.5, "max": 1}}
-    counts, kept, _ = select(tmp_path, pairs, rank)
-    assert [row["line"] for row in kept] == [4]
-    assert counts["dropped"] == {"empty": 2, "rank": 1}
-
-
-def test_raw_tells_copies_of_a_line_from_pairs_that_become_equal(tmp_path: Path) -> None:
+def test_raw_tells_copies_of_a_line_from_pairs_that_become_equal(tmp_path):
     sides = {"source": ["A  b", "a b", "A  b", "x"], "target": ["我们 都认识他"] * 3 + ["我们都认识他"]}
     preparation = {"lowercase": True, "segmentation": {"zh": "full"}}
     languages = ("en", "zh")
@@ -179,7 +174,7 @@ def test_raw_tells_copies_of_a_line_from_pairs_that_become_equal(tmp_path: Path)
     assert [row["raw"] for row in rows] == [md5(line.encode()).digest() for line in lines]
 
 
-def test_text_is_prepared_by_the_models_settings_whatever_its_language(tmp_path: Path) -> None:
+def test_text_is_prepared_by_the_models_settings_whatever_its_language(tmp_path):
     """A model of Turkish and Chinese folds and segments in use, too, in whatever pair a sentence is."""
     preparation = {"segmentation": {"zh": "accurate"}, "folding": {"tr": "dotted"}, "lowercase": True}
     pairs = scored(source=["İzmir is a city"], target=["我们来到İzmir"])

@@ -1,6 +1,5 @@
 """Test the normal form of sentences, and how the sentences of the test sets are collected."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
-from paraphrastic_pipeline.evaluation.transfer_data import prepare_transfer
 
 
 @pytest.mark.parametrize(
@@ -31,18 +29,18 @@ from paraphrastic_pipeline.evaluation.transfer_data import prepare_transfer
         ("... — !", ""),
     ],
 )
-def test_words_of_the_normal_form(text: str, words: str) -> None:
+def test_words_of_the_normal_form(text, words):
     assert words_of(text) == words.split()
 
 
-def test_ascii_is_as_all_text_is() -> None:
+def test_ascii_is_as_all_text_is():
     text = "".join(map(chr, range(128))) * 2
     # A letter beyond ASCII makes the code take its other branch.
     assert words_of(text) == words_of(f"{text} é")[:-1]
 
 
 @pytest.mark.parametrize("text", ["İSTANBUL IŞIĞI", "STRASSE ẞ", "ΟΔΥΣΣΕΥΣ", "ǅ ŉ"])
-def test_lower_casing_does_not_change_the_normal_form(text: str) -> None:
+def test_lower_casing_does_not_change_the_normal_form(text):
     assert words_of(text.lower()) == words_of(text)
     turkish = text.replace("I", "ı").replace("İ", "i").lower()
     assert words_of(turkish) == words_of(text)
@@ -72,7 +70,7 @@ def gathered(folder: Path, *files: TestFile, **segmentation: str) -> list[dict[s
     return rows
 
 
-def test_the_sentences_of_all_test_sets(tmp_path: Path) -> None:
+def test_the_sentences_of_all_test_sets(tmp_path):
     images = [("2014", "images", "A man runs.", text) for text in ("A dog runs.", "A dog barks.")]
     tracks = [("es-en", "Hello."), ("es-en-4b", "Hi.")]
     files = [
@@ -119,7 +117,7 @@ def test_the_sentences_of_all_test_sets(tmp_path: Path) -> None:
     assert gathered(tmp_path) == []
 
 
-def test_chinese_is_segmented_as_the_training_data_are(tmp_path: Path) -> None:
+def test_chinese_is_segmented_as_the_training_data_are(tmp_path):
     file = text_file(tmp_path, "zh", "我来到北京清华大学。".encode())
     # The full mode writes overlapping words. Training text that is segmented in that mode has them too.
     (row,) = gathered(tmp_path, file, zh="full")
@@ -136,14 +134,8 @@ def test_chinese_is_segmented_as_the_training_data_are(tmp_path: Path) -> None:
         (lambda folder: TestFile("tatoeba", folder / "none", ("de", "en")), r"none: cannot be read"),
     ],
 )
-def test_bad_test_sets_are_named(tmp_path: Path, make: Callable[[Path], TestFile], cause: str) -> None:
+def test_bad_test_sets_are_named(tmp_path, make, cause):
     with pytest.raises(InputError, match=cause) as error:
         gathered(tmp_path, make(tmp_path))
     assert "\n" not in str(error.value)
     assert not (tmp_path / "tests.parquet").exists()
-
-
-def test_the_test_sets_of_the_mirror_are_read(tmp_path: Path, mirror: Path) -> None:
-    path = tmp_path / "senteval.parquet"
-    prepare_transfer("senteval", {"senteval": [mirror / "senteval/senteval_data.tar.gz"]}, path)
-    assert len(gathered(tmp_path, TestFile("senteval", path))) == 43_387

@@ -18,7 +18,7 @@ SCRIPTS = """
 """.split()  # noqa: SIM905
 
 
-def test_tokens_are_counted_as_python_splits() -> None:
+def test_tokens_are_counted_as_python_splits():
     spaces = [chr(code) for code in range(sys.maxunicode) if chr(code).isspace()]
     texts = ["", " ", "one", " one two  three ", *(f"a{space}b{space}" for space in spaces)]
     counts, characters = count_tokens(pa.array(texts))
@@ -47,16 +47,16 @@ def words_of(text: str, tokenizer: str = "word") -> list[str]:
         ("བོད་སྐད།", "བོད སྐད །"),
     ],
 )
-def test_words_to_compare(text: str, words: str) -> None:
+def test_words_to_compare(text, words):
     assert words_of(text) == words.split()
     assert words_of(f"x {text}", "split") == ["x", *text.lower().split()]
 
 
-def test_text_without_spaces_is_whole_if_only_white_space_counts() -> None:
+def test_text_without_spaces_is_whole_if_only_white_space_counts():
     assert words_of("日本語です。 (GPUが)", "white_space") == ["日本語です", "。", "(", "gpuが", ")"]
 
 
-def test_tokens_of_many_texts() -> None:
+def test_tokens_of_many_texts():
     texts = ["a b.", "", "B a a", "  "]
     # The offsets of a sliced array do not begin at 0.
     for array in (pa.array(texts), pa.array(["x", *texts])[1:]):
@@ -67,7 +67,7 @@ def test_tokens_of_many_texts() -> None:
         assert len(set(tokens.words)) == len(tokens.words)
 
 
-def test_the_letters_of_scripts_without_spaces_are_those_of_unicode() -> None:
+def test_the_letters_of_scripts_without_spaces_are_those_of_unicode():
     of_script = regex.compile("[" + "".join(rf"\p{{Script={name}}}" for name in SCRIPTS) + "]")
     shared = regex.compile("[" + "".join(rf"\p{{scx={name}}}" for name in SCRIPTS) + "]")
     letter, ours = regex.compile(r"[\p{L}\p{Nl}]"), regex.compile(f"[{SPACELESS}]")
@@ -107,7 +107,7 @@ def test_the_letters_of_scripts_without_spaces_are_those_of_unicode() -> None:
         ("བོད་སྐད་ཡིག་", 3, 0),
     ],
 )
-def test_words_of_scripts_without_spaces(text: str, words: int, characters: int) -> None:
+def test_words_of_scripts_without_spaces(text, words, characters):
     for other, counted in (("two words", (2, 0)), ("日本", (2, 2))):
         counts, single = count_words(pa.array(["x", text, other])[1:])
         assert counts.to_pylist() == [words, counted[0]]
@@ -141,7 +141,7 @@ def punkt_archive(path: Path) -> Path:
     return path
 
 
-def test_treebank_words_are_those_of_nltk(tmp_path: Path) -> None:
+def test_treebank_words_are_those_of_nltk(tmp_path):
     split = open_treebank(punkt_archive(tmp_path / "punkt_tab.zip"))
     assert split(list(TREEBANK)) == list(TREEBANK.values())
     assert [path.name for path in tmp_path.iterdir()] == ["punkt_tab.zip"]

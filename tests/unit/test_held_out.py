@@ -55,7 +55,7 @@ def plain(number: int, name: str = "a") -> list[Row]:
     return [(f"source {name} {line}", f"target {name} {line}", line) for line in range(1, number + 1)]
 
 
-def test_the_choice_is_random_over_all_corpora_and_follows_the_seed_alone(tmp_path: Path) -> None:
+def test_the_choice_is_random_over_all_corpora_and_follows_the_seed_alone(tmp_path):
     corpora = [plain(3000), plain(500, "text"), plain(1000, "b")]
     first = held_out(tmp_path, *corpora, pairs=200, texts=[1])
     assert held_out(tmp_path, *corpora, pairs=200, texts=[1]) == first
@@ -71,18 +71,18 @@ def test_the_choice_is_random_over_all_corpora_and_follows_the_seed_alone(tmp_pa
     ("lines", "expected"),
     [(40_000, 1000), (2000, 100), (100, 10), (40, 10), (36, 9), (20, 5), (4, 1), (3, 0)],
 )
-def test_a_small_corpus_gives_a_share(tmp_path: Path, lines: int, expected: int) -> None:
+def test_a_small_corpus_gives_a_share(tmp_path, lines, expected):
     assert len(held_out(tmp_path, plain(lines))) == expected
 
 
-def test_no_sentence_is_in_two_pairs_however_it_is_written(tmp_path: Path) -> None:
+def test_no_sentence_is_in_two_pairs_however_it_is_written(tmp_path):
     rows = [(f"Source {line // 2}" + "!" * (line % 2), f"target {line}", line) for line in range(400)]
     found = held_out(tmp_path, rows, share=0.5)
     forms = ["".join(words_of(row[side])) for row in found for side in ("source", "target")]
     assert len(forms) == len(set(forms)) == 400
 
 
-def test_a_line_gives_one_pair_and_is_not_chosen_more_often_for_having_many(tmp_path: Path) -> None:
+def test_a_line_gives_one_pair_and_is_not_chosen_more_often_for_having_many(tmp_path):
     rows = [(f"source {n}", f"target {n}", min(n, 500)) for n in range(1000)]
     found = held_out(tmp_path, rows, share=0.2)
     assert len(found) == len({row["line"] for row in found}) == 100
@@ -91,7 +91,7 @@ def test_a_line_gives_one_pair_and_is_not_chosen_more_often_for_having_many(tmp_
 
 
 @pytest.mark.parametrize(("lines", "stays"), [(5, False), (6, True)])
-def test_sentences_of_many_lines_stay(tmp_path: Path, lines: int, stays: bool) -> None:
+def test_sentences_of_many_lines_stay(tmp_path, lines, stays):
     often = [("Thank you.", f"Danke {line}.", line) for line in range(1, lines + 1)]
     # A sentence may be in many pairs of one line.
     often += [("Thank you.", f"Merci {number}.", 1) for number in range(10)]
@@ -100,9 +100,7 @@ def test_sentences_of_many_lines_stay(tmp_path: Path, lines: int, stays: bool) -
     assert found
 
 
-def test_sides_without_words_and_equal_sides_are_not_held_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_sides_without_words_and_equal_sides_are_not_held_out(tmp_path, caplog):
     rows = [("…", "target", 1), ("Same.", "same", 2), ("good", "fine", 3), ("well", "okay", 4)]
     for seed in range(5):
         assert {row["line"] for row in held_out(tmp_path, rows, share=0.5, seed=seed)} <= {3, 4}

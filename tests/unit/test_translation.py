@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +14,7 @@ from tiny_transformer import write_marian
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus import blocks, translation
+from paraphrastic_pipeline.corpus import translation
 from paraphrastic_pipeline.corpus.translation import (
     TRANSLATED_SCHEMA,
     Translation,
@@ -25,18 +23,19 @@ from paraphrastic_pipeline.corpus.translation import (
     translate_corpus,
 )
 
+NONE = Translation(None, None, False)
+LEAST = {"rule": "probability", "min_probability": 0.1}
+BEST = {"rule": "best", "min_probability": 0.0}
 PAIRS = [(target, source) for source, target in sentence_pairs(60)]
 
 
-def test_translations_and_scores_are_those_of_a_greedy_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_translations_and_scores_are_those_of_a_greedy_search(tmp_path, monkeypatch):
     pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
     folder = write_marian(tmp_path / "marian", PAIRS, steps=40)
     translate = open_translator(str(folder), beam=1)
     sentences = [source for source, _ in PAIRS[:6]]
     found = translate([*sentences, "wort " * 200])
-    assert found.pop() == Translation(None, None, False)
+    assert found.pop() == NONE
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     for sentence, each in zip(sentences, found, strict=True):
@@ -51,7 +50,7 @@ def test_translations_and_scores_are_those_of_a_greedy_search(
     inputs = tokenizer(sentences[:1], return_tensors="pt")
     length = inputs["input_ids"].shape[1]
     monkeypatch.setattr(translation, "MAX_TOKENS", length - 1)
-    assert translate(sentences[:1]) == [Translation(None, None, False)]
+    assert translate(sentences[:1]) == [NONE]
     monkeypatch.setattr(translation, "MAX_TOKENS", length)
     assert translate(sentences[:1]) == found[:1]
     monkeypatch.setattr(translation, "MORE_TOKENS", 5 - 2 * length)
@@ -63,69 +62,54 @@ def test_translations_and_scores_are_those_of_a_greedy_search(
         open_translator(str(tmp_path / "empty"))
 
 
-def test_ctranslate2_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctranslate2_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(InputError, match=r"nobody/nothing.*ctranslate2"):
         open_translator("nobody/nothing")
 
 
-def test_a_corpus_is_translated_in_blocks_and_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_is_translated_in_blocks_and_shards(tmp_path, monkeypatch):
     monkeypatch.setattr(translation, "BLOCK_PAIRS", 10)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 20)
-    calls: list[list[str]] = []
+    calls = []
 
-    def translate(sentences: Sequence[str]) -> list[Translation]:
+    def translate(sentences):
         calls.append(list(sentences))
-        return [Translation(f"{text} again", -0.5, True) if text else Translation(None, None, False)
-                for text in sentences]  # fmt: skip
+        return [Translation(f"{text} again", -0.5, True) if text else NONE for text in sentences]
+
+    def translated(**shard):
+        translate_corpus(tmp_path / "pairs", tmp_path / "out", translate=translate, **shard)
+        return pq.read_table(tmp_path / "out")
 
     sides = [(["same", "", f"a {row}"][row % 3], f"b {row}") for row in range(45)]
-    blocks.write_table(tmp_path / "pairs", pq.read_table(write_pairs(tmp_path / "plain", sides)))
-    translate_corpus(tmp_path / "pairs", tmp_path / "whole", translate=translate)
+    write_pairs(tmp_path / "pairs", sides, row_groups=20)
+    whole = translated()
     # A sentence that recurs in a block is translated once.
     assert calls[0] == ["same", "", "a 2", "a 5", "a 8"]
     assert len(calls) == 5
-    whole = pq.read_table(tmp_path / "whole")
     assert whole.schema == TRANSLATED_SCHEMA
     assert [tuple(row.values()) for row in whole.to_pylist()] == [
         (target, f"{source} again" if source else None, row, -0.5 if source else None, bool(source))
         for row, (source, target) in enumerate(sides, start=1)
     ]
-    shards = []
-    for number in range(1, 5):
-        translate_corpus(tmp_path / "pairs", tmp_path / "part", translate=translate, shard=(number, 4))
-        shards.append(pq.read_table(tmp_path / "part"))
-    assert pa.concat_tables(shards) == whole
+    assert pa.concat_tables(translated(shard=(number, 4)) for number in range(1, 5)) == whole
 
 
-def gathered(
-    folder: Path, rows: Sequence[tuple[str, str | None, float | None, bool]], **settings: Any
-) -> tuple[dict[str, int], list[tuple[Any, ...]]]:
+def gathered(folder, rows, rule=LEAST, **settings):
     """The counts and the pairs of translations, which are in two shards."""
-    source, target, score, ended = zip(*rows, strict=True)
-    columns = [source, target, range(len(rows)), score, ended]
-    table = pa.table([pa.array(*each) for each in zip(columns, TRANSLATED_SCHEMA.types, strict=True)],
-                     schema=TRANSLATED_SCHEMA)  # fmt: skip
-    shards = [folder / "translated" / name for name in ("1", "2")]
-    shards[0].parent.mkdir(exist_ok=True)
+    columns = [*zip(*((*row[:2], n, *row[2:]) for n, row in enumerate(rows)), strict=True)]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, TRANSLATED_SCHEMA.types, strict=True)]
+    table, shards = pa.table(arrays, schema=TRANSLATED_SCHEMA), [folder / "1", folder / "2"]
     pq.write_table(table.slice(0, 1), shards[0])
     pq.write_table(table.slice(1), shards[1])
     files = filter_files(folder)
-    changes = {"identifier": None, **settings}
-    rule = changes.pop("rule", {"rule": "probability", "min_probability": 0.1})
-    result = gather_translations(
-        shards,
-        files,
-        **{"language": "en", **changes},
-        rule=rule and settings_of(rule),
-        preparation={"folding": {}, "lowercase": True, "segmentation": {"zh": "full"}},
-        seed=1,
-    )
-    assert result == json.loads(Path(files.counts).read_text())
+    options = {"language": "en", "identifier": None, "rule": rule and settings_of(rule), **settings}
+    preparation = {"folding": {}, "lowercase": True, "segmentation": {"zh": "full"}}
+    result = gather_translations(shards, files, **options, preparation=preparation, seed=1)
+    assert result == json.loads(files.counts.read_text())
     return result, [tuple(row.values()) for row in pq.read_table(files.pairs).to_pylist()]
 
 
-def test_bad_translations_are_counted_by_reason(tmp_path: Path) -> None:
+def test_bad_translations_are_counted_by_reason(tmp_path):
     rows = [
         ("a", "good one", -0.1, True),
         ("b", " ?! ", -0.2, True),
@@ -140,7 +124,7 @@ def test_bad_translations_are_counted_by_reason(tmp_path: Path) -> None:
     shown = [(row["kind"], row["source"]) for row in read_tsv(tmp_path / "examples.tsv")]
     assert shown == [("too_long", "d"), ("endless", "c"), ("empty", "b"), ("kept", "a"), ("kept", "e")]
     (tmp_path / "out.parquet").unlink()
-    with pytest.raises(InputError, match=r"translated: none of 3 .*too_long 1, endless 1, empty 1$"):
+    with pytest.raises(InputError, match=r"none of 3 .*too_long 1, endless 1, empty 1$"):
         gathered(tmp_path, rows[1:4])
     assert not (tmp_path / "out.parquet").exists()
 
@@ -148,24 +132,18 @@ def test_bad_translations_are_counted_by_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "wrong"),
     [
-        ({}, {"Die Kinder spielen im Garten"}),
-        ({"identify": "original"}, {"Die Kinder spielen im Garten", "NO SMOKING HERE"}),
-        ({"rule": None}, set()),
-        ({"identifier": None}, set()),
-        ({"rule": {"rule": "best", "min_probability": 0.0}}, {"Die Kinder spielen im Garten"}),
-        (
-            {"language": "de", "rule": {"rule": "best", "min_probability": 0}},
-            {"The children play", "NO SMOKING HERE"},
-        ),
+        ({}, [2]),
+        ({"identify": "original"}, [0, 2]),
+        ({"rule": None}, []),
+        ({"identifier": None}, []),
+        ({"rule": BEST}, [2]),
+        ({"rule": BEST, "language": "de"}, [0, 1]),
     ],
 )
-def test_translations_are_in_their_language(
-    tmp_path: Path, mirror: Path, settings: dict[str, Any], wrong: set[str]
-) -> None:
+def test_translations_are_in_their_language(tmp_path, mirror, settings, wrong):
     lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
     texts = ["NO SMOKING HERE", "The children play", "Die Kinder spielen im Garten"]
-    counts, pairs = gathered(
-        tmp_path, [("a", text, -0.1, True) for text in texts], **{"identifier": lid, **settings}
-    )
-    assert {pair[1] for pair in pairs} == set(texts) - wrong
+    rows = [("a", text, -0.1, True) for text in texts]
+    counts, pairs = gathered(tmp_path, rows, **{"identifier": lid, **settings})
+    assert [pair[2] for pair in pairs] == [row + 1 for row in range(3) if row not in wrong]
     assert counts["wrong_language"] == len(wrong)
