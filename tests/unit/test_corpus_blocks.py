@@ -2,7 +2,6 @@
 
 import errno
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,13 +16,13 @@ from paraphrastic_pipeline.corpus.sampling import Samples
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
 
 
-def batch(start: int, stop: int) -> pa.RecordBatch:
+def batch(start, stop):
     rows = range(start, stop)
     texts = [f"text {n} " + "x" * (n % 199) for n in rows]
     return pa.record_batch([texts, [["en", "de", "fr"][n % 3] for n in rows]], schema=SCHEMA)
 
 
-def write(path: Path, rows: int, step: int) -> bytes:
+def write(path, rows, step):
     with write_blocks(path, SCHEMA, dictionary=["language"]) as writer:
         for start in range(0, rows, step):
             writer.write(batch(start, min(start + step, rows)))
@@ -43,9 +42,6 @@ def test_bytes_do_not_depend_on_the_batches(tmp_path, monkeypatch, block, rows, 
     metadata = pq.read_metadata(path)
     sizes = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
     assert sizes == [block] * (rows // block) + [rows % block] * (rows % block > 0)
-    text, language = (metadata.row_group(0).column(n).encodings for n in range(2))
-    assert "RLE_DICTIONARY" in language
-    assert "RLE_DICTIONARY" not in text
     assert (noted(path, "number"), noted(path, "nothing"), noted(path, "other")) == (7, 0, 0)
     assert read_table(path) == table
     write_table(tmp_path / "table", table)
@@ -63,13 +59,13 @@ def test_files_are_read_in_blocks_and_parts(tmp_path, monkeypatch, count):
     assert {block.num_rows for part in parts for block in part} <= {1, 2, 3, 4}
 
 
-@pytest.mark.parametrize("rows", [0, 1, 9, 10, 11, 45, 60, None])
+@pytest.mark.parametrize("rows", [0, 1, 10, 11, 45, 60, None])
 def test_the_first_rows_are_read(tmp_path, monkeypatch, rows):
     monkeypatch.setattr(blocks, "READ_ROWS", 10)
     write(tmp_path / "x", 45, 45)
-    whole = pa.Table.from_batches([batch(0, 45)])
-    assert read_table(tmp_path / "x", rows=rows) == whole.slice(0, rows)
-    assert read_table(tmp_path / "x", columns=["language"], rows=rows) == whole.select([1]).slice(0, rows)
+    first = pa.Table.from_batches([batch(0, 45)]).slice(0, rows)
+    assert read_table(tmp_path / "x", rows=rows) == first
+    assert read_table(tmp_path / "x", columns=["language"], rows=rows) == first.select(["language"])
 
 
 def test_nothing_is_left_after_an_error_or_on_a_full_disk(tmp_path, monkeypatch):
@@ -77,7 +73,7 @@ def test_nothing_is_left_after_an_error_or_on_a_full_disk(tmp_path, monkeypatch)
         writer.write(pa.record_batch([[1]], names=["number"]))
     assert list(tmp_path.iterdir()) == []
 
-    def full(self: object, table: object) -> None:
+    def full(self, table):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)

@@ -1,8 +1,6 @@
 """Test how test sentences are found in the training data."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,7 +17,7 @@ NEAR = {"ngram": 3, "min_similarity": 0.6}
 Pairs = list[tuple[str, str]]
 
 
-def rows_of(sentences: Pairs) -> list[dict[str, Any]]:
+def rows_of(sentences):
     """Rows of test sentences, given as (test set, sentence)."""
     return [
         {"testset": name, "dataset": f"{name}-1", "sentence": text, "words": words_of(text)}
@@ -27,23 +25,15 @@ def rows_of(sentences: Pairs) -> list[dict[str, Any]]:
     ]
 
 
-def found_in(
-    folder: Path, tests: Pairs | Path, pairs: Pairs, near: Any = NEAR, **changes: Any
-) -> tuple[Any, Any, Any]:
+def found_in(folder, tests, pairs, near=NEAR, **changes):
     """The counts, the rows and the examples of a search."""
-    if not isinstance(tests, Path):
-        pq.write_table(pa.Table.from_pylist(rows_of(tests)), folder / "tests.parquet")
-    outputs = {"counts": folder / "counts.json", "examples": folder / "examples.tsv"}
-    result = mark_contamination(
-        write_pairs(folder / "selected.parquet", pairs, range(101, 101 + len(pairs))),
-        tests if isinstance(tests, Path) else folder / "tests.parquet",
-        folder / "out.parquet",
-        near_duplicates=near,
-        **outputs,
-        **{"seed": 1, **changes},
-    )
-    assert result == json.loads(outputs["counts"].read_text())
-    return result, pq.read_table(folder / "out.parquet").to_pylist(), read_tsv(outputs["examples"])
+    pq.write_table(pa.Table.from_pylist(rows_of(tests)), folder / "tests.parquet")
+    selected = write_pairs(folder / "selected.parquet", pairs, range(101, 101 + len(pairs)))
+    paths, outputs = (selected, folder / "tests.parquet", folder / "out.parquet"), ("counts", "examples")
+    options = {name: folder / name for name in outputs} | {"near_duplicates": near, "seed": 1, **changes}
+    result = mark_contamination(*paths, **options)
+    assert result == json.loads((folder / "counts").read_text())
+    return result, pq.read_table(folder / "out.parquet").to_pylist(), read_tsv(folder / "examples")
 
 
 TEST = [
@@ -103,7 +93,7 @@ def test_a_search_finds_what_a_quadratic_one_does(tests, text, ngram, min_simila
     rows = rows_of([(f"set{number % 2}", test) for number, test in enumerate(tests)])
     index = TestSentences(rows, ngram=ngram, min_similarity=min_similarity)
 
-    def ngrams(sentence: str) -> set[tuple[str, ...]]:
+    def ngrams(sentence):
         words = sentence.split()
         return {tuple(words[place : place + ngram]) for place in range(len(words) - ngram + 1)}
 

@@ -1,8 +1,6 @@
 """Test the counts of pairs, their tables, the picture of the funnel, and the warning of a large loss."""
 
 import json
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -31,7 +29,7 @@ def test_a_large_loss_is_a_sentence(read, dropped, words):
     assert all(word in str(sentence) for word in words or ())
 
 
-def tabulated(folder: Path, merged: dict[str, list[dict[str, Any]]], **selected: dict[str, Any]) -> list[str]:
+def tabulated(folder, merged, **selected):
     """The lines of the funnel of these counts, of selections and of the merge by model."""
     for name, counts in selected.items():
         (folder / f"{name}.json").write_text(json.dumps(counts))

@@ -17,7 +17,7 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module", params=["lid.176.ftz", "sample"])
-def identifier(request: pytest.FixtureRequest) -> LanguageIdentifier:
+def identifier(request):
     if request.param == "sample":
         return LanguageIdentifier(SAMPLE)
     mirror = request.getfixturevalue("mirror")
@@ -66,9 +66,8 @@ def test_labels_of_a_language_are_added_up_and_no_sum_is_larger_than_one():
 def test_what_is_no_identifier_is_named(tmp_path, content):
     if content is not None:
         (tmp_path / "bad.ftz").write_bytes(content)
-    with pytest.raises(InputError, match=r"bad\.ftz: ") as caught:
+    with pytest.raises(InputError, match=r"bad\.ftz: [^\n]*$"):
         LanguageIdentifier(tmp_path / "bad.ftz")
-    assert "\n" not in str(caught.value)
 
 
 def test_a_classifier_of_something_else_is_named(tmp_path):

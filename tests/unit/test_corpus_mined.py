@@ -3,9 +3,6 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,17 +19,17 @@ from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, me
 from paraphrastic_pipeline.corpus.mined_paraphrases import levenshtein_ratio, sample_paraphrases
 
 
-def write(path: Path, rows: Sequence[tuple[Any, ...]]) -> Path:
+def write(path, rows):
     """Write rows `source, target[, similarity]` as `measure_similarity` does; a missing similarity is 1."""
     similarities = pa.array([row[2] if len(row) > 2 else 1.0 for row in rows], pa.float32())
     return write_pairs(path, [row[:2] for row in rows], similarity=similarities)
 
 
-def sample(folder: Path, *measured: Path, **changes: Any) -> tuple[dict[str, int], list[dict[str, Any]]]:
+def sample(folder, *measured, **changes):
     settings = {"min_similarity": 0.7, "seed": 1, "memory_mb": 200, "threads": 2, **changes}
     files = filter_files(folder)
     result = sample_paraphrases(measured, files, temporary=folder / "temporary", **settings)
-    assert result == json.loads(Path(files.counts).read_text())
+    assert result == json.loads(files.counts.read_text())
     assert list((folder / "temporary").iterdir()) == []
     reasons = ("below_similarity", "empty", "repeated", "alone", "sentences")
     assert result["read"] == sum(result[reason] for reason in reasons)
@@ -42,9 +39,9 @@ def sample(folder: Path, *measured: Path, **changes: Any) -> tuple[dict[str, int
     return result, table.to_pylist()
 
 
-def groups_of(rows: list[dict[str, Any]]) -> list[tuple[int, list[str]]]:
+def groups_of(rows):
     """The sentences of each line."""
-    groups: dict[int, set[str]] = {}
+    groups = {}
     for row in rows:
         groups.setdefault(row["line"], set()).update((row["source"], row["target"]))
     return sorted((line, sorted(group)) for line, group in groups.items())
@@ -81,7 +78,7 @@ def test_exact_groups(tmp_path):
 def test_every_sentence_occurs_and_hardly_any_twice(tmp_path, seed):
     generator = random.Random(seed)
     rows = [(f"s{generator.randrange(60)}", f"t {generator.randrange(500)}") for _ in range(400)]
-    groups: dict[str, set[str]] = {}
+    groups = {}
     for source, target in rows:
         groups.setdefault(source, set()).add(target)
     groups = {source: targets for source, targets in groups.items() if len(targets) > 1}

@@ -12,7 +12,7 @@ from paraphrastic_pipeline.corpus import overlap
 from paraphrastic_pipeline.corpus.overlap import compare_words
 
 
-def plain_words(text: str) -> list[str]:
+def plain_words(text):
     words = []
     for piece in text.lower().split():
         head, tail = [], []
@@ -26,14 +26,14 @@ def plain_words(text: str) -> list[str]:
     return words
 
 
-def plain_overlap(source: str, target: str) -> float:
+def plain_overlap(source, target):
     """The share of the shorter sentence's trigrams, each occurrence, that the other sentence has."""
     shorter, longer = sorted((plain_words(source), plain_words(target)), key=len)
     one, other = (Counter(zip(words, words[1:], words[2:], strict=False)) for words in (shorter, longer))
     return sum(n for trigram, n in one.items() if trigram in other) / max(1, one.total())
 
 
-def plain_change(source: str, target: str) -> int:
+def plain_change(source, target):
     """The words of the longer sentence between the common beginning and the common end."""
     one, other = (
         [word for word in plain_words(text) if any(map(str.isalnum, word))] for text in (source, target)
@@ -51,18 +51,12 @@ def plain_change(source: str, target: str) -> int:
 @pytest.mark.parametrize(
     ("source", "target", "shared", "changed"),
     [
-        ("a b c d", "a b c d", 1, 0),
         ("A B c", "x a b C y", 1, 5),
-        ("a b c d", "a b c x", 1 / 2, 1),
         ("a b", "a b", 0, 0),
-        ("", "a b c", 0, 3),
-        ("a b c", "c b a", 0, 3),
         ("a a a a", "a a a b b b", 1, 3),
         ("a b c.", "(a b c)", 1 / 2, 0),
         ("a dog on the grass.", "A dog on the lawn", 2 / 3, 1),
-        ("one word more here", "one more here", 0, 1),
         ("don't go, John!", "Don't go John", 0, 0),
-        ("a b c d e", "a x c y e", 0, 3),
         ("a b a b", "a b", 0, 2),
         ("", ".", 0, 0),
     ],

@@ -3,7 +3,6 @@
 import sys
 import unicodedata
 import zipfile
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -26,7 +25,7 @@ def test_tokens_are_counted_as_python_splits():
     assert characters.to_pylist() == [0] * len(texts)
 
 
-def words_of(text: str, tokenizer: str = "word") -> list[str]:
+def words_of(text, tokenizer="word"):
     tokens = tokenize([text], tokenizer)
     return [tokens.words[number] for number in tokens.ids]
 
@@ -37,10 +36,7 @@ def words_of(text: str, tokenizer: str = "word") -> list[str]:
         ("(Hello!)  World", "( hello ! ) world"),
         ("don't 3.5 well-known.", "don't 3.5 well-known ."),
         ("...", ". . ."),
-        ("«Нет», €5", "« нет » , € 5"),
-        ("हिन्दी।", "हिन्दी ।"),
         ("ቃል፡ ፡ቃል", "ቃል ቃል"),
-        (" \t ", ""),
         ("日本語です。", "日 本 語 で す 。"),
         ("ที่บ้าน!", "ที่ บ้ า น !"),
         ("GPUが3.5倍", "gpu が 3.5 倍"),
@@ -88,11 +84,7 @@ def test_the_letters_of_scripts_without_spaces_are_those_of_unicode():
     ("text", "words", "characters"),
     [
         ("", 0, 0),
-        (" \u3000 ", 0, 0),
         ("(Привет, мир!) -", 3, 0),
-        ("हिन्दी में", 2, 0),
-        ("한국어 문장", 2, 0),
-        ("日本語です。", 5, 5),
         ("元気 です か", 5, 5),
         # Dots alone are a word, as other marks between spaces are.
         ("། ་་ ་", 3, 0),
@@ -102,8 +94,6 @@ def test_the_letters_of_scripts_without_spaces_are_those_of_unicode():
         ("。", 1, 0),
         ("ฉันกินข้าวที่บ้าน", 11, 11),
         ("ខ្ញុំស្រឡាញ់", 6, 6),
-        ("ကျွန်တော်", 3, 3),
-        ("ຂ້ອຍ", 3, 3),
         ("བོད་སྐད་ཡིག་", 3, 0),
     ],
 )
@@ -130,14 +120,14 @@ TREEBANK = {
 }
 
 
-def punkt_archive(path: Path) -> Path:
+def punkt_archive(path):
     """Write a small archive like NLTK's `punkt_tab.zip`."""
-    tables = {"abbrev_types.txt": "mr\ndr\np.m\nu.s\n", "collocations.tab": "##number##\twe\n",
-              "sent_starters.txt": "never\n", "ortho_context.tab": "he\t16\nwe\t16\n"}  # fmt: skip
+    tables = {"abbrev_types.txt": "mr\ndr\np.m\nu.s\n", "collocations.tab": "##number##\twe\n"}
+    tables |= {"sent_starters.txt": "never\n", "ortho_context.tab": "he\t16\nwe\t16\n"}
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in tables.items():
             archive.writestr(f"punkt_tab/english/{name}", text)
-            archive.writestr(f"punkt_tab/german/{name}", "usw\n")
+            archive.writestr(f"punkt_tab/german/{name}", "")
     return path
 
 

@@ -1,9 +1,5 @@
 """Test which pairs are held out of the training data."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
 import pyarrow.parquet as pq
 import pytest
 from pair_files import write_pairs
@@ -11,47 +7,31 @@ from pair_files import write_pairs
 from paraphrastic_pipeline.corpus.held_out import HeldOutFiles, hold_out_pairs
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
-Row = tuple[str, str, int]
 
-
-def held_out(
-    folder: Path,
-    *corpora: list[Row],
-    pairs: int = 1000,
-    share: float = 0.05,
-    seed: int = 1,
-    texts: Sequence[int] = (),
-) -> list[dict[str, Any]]:
+def held_out(folder, *corpora, pairs=1000, share=0.05, seed=1, texts=()):
     files = [
         write_pairs(folder / f"{number}.parquet", [row[:2] for row in rows], [row[2] for row in rows])
         for number, rows in enumerate(corpora)
     ]
     output = HeldOutFiles(*(folder / f"held_out.{ending}" for ending in ("parquet", "tsv", "txt")))
+    names = [(f"c{number}", ("en", "de")) for number in range(len(files))]
+    resources = {"memory_mb": 200, "threads": 1, "temporary": folder / "temporary"}
     count = hold_out_pairs(
-        files,
-        output,
-        pairs=pairs,
-        share=share,
-        corpora=[(f"c{number}", ("en", "de")) for number in range(len(files))],
-        texts=texts,
-        seed=seed,
-        memory_mb=200,
-        threads=1,
-        temporary=folder / "temporary",
+        files, output, pairs=pairs, share=share, corpora=names, texts=texts, seed=seed, **resources
     )
-    rows: list[dict[str, Any]] = pq.read_table(output.pairs).to_pylist()
+    rows = pq.read_table(output.pairs).to_pylist()
     assert len(rows) == count
     for row in rows:
-        assert (row["source_language"], row["target_language"]) == ("en", "de")
-        assert row["name"] == f"c{row['corpus']}"
+        about = (row["name"], row["source_language"], row["target_language"])
+        assert about == (f"c{row['corpus']}", "en", "de")
         assert (row["source"], row["target"], row["line"]) in corpora[row["corpus"]]
-    lines = Path(output.table).read_text("utf-8").splitlines()
+    lines = output.table.read_text("utf-8").splitlines()
     assert lines == [f"{row['source']}\t{row['target']}" for row in rows]
-    assert Path(output.sentences).read_text("utf-8").splitlines() == [row["target"] for row in rows]
+    assert output.sentences.read_text("utf-8").splitlines() == [row["target"] for row in rows]
     return rows
 
 
-def plain(number: int, name: str = "a") -> list[Row]:
+def plain(number, name="a"):
     return [(f"source {name} {line}", f"target {name} {line}", line) for line in range(1, number + 1)]
 
 

@@ -4,7 +4,6 @@ import bz2
 import gzip
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import TrainableEncoder, initial_encoder, use_word_vectors
@@ -66,20 +64,15 @@ def test_a_bad_line_of_a_wanted_word_is_named(tmp_path, line):
     assert read_word_vectors(tmp_path / "vectors.txt", {"cat", "cow"})[0] == {"cat": 0, "cow": 1}
 
 
-@pytest.mark.parametrize(
-    ("content", "place"),
-    [(b"", ":1: "), (b"word\n", ":1: "), (None, ": cannot be read"), (b"\x1f\x8b\x08", ": ")],
-)
-def test_a_bad_file_is_named(tmp_path, content, place):
-    path = tmp_path / "vectors.gz" if place == ": " else tmp_path / "vectors.txt"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=f"{path.name}{place}"):
-        read_word_vectors(path, WANTED)
+@pytest.mark.parametrize("content", [b"", b"word\n"])
+def test_a_file_without_vectors_is_named(tmp_path, content):
+    (tmp_path / "vectors.txt").write_bytes(content)
+    with pytest.raises(InputError, match=r"vectors\.txt:1: "):
+        read_word_vectors(tmp_path / "vectors.txt", WANTED)
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+def data(tmp_path_factory):
     return Data(tmp_path_factory.mktemp("data"))
 
 
@@ -88,7 +81,7 @@ WORDS = {"the": 0.5, "dog": -1.0, "hund": 2.0, "unseen": 9.0}
 
 
 @pytest.fixture
-def vectors(tmp_path: Path) -> Path:
+def vectors(tmp_path):
     lines = (f"{word} {' '.join([str(value)] * 12)}\n" for word, value in WORDS.items())
     (tmp_path / "vectors.txt").write_text("".join(lines))
     return tmp_path / "vectors.txt"
@@ -138,7 +131,7 @@ def test_the_penalty_pulls_to_the_beginning():
 def test_training_from_word_vectors_records_them_and_the_penalty_holds(data, tmp_path, vectors):
     settings = replace(SHORT, initial_vectors="mine", dropout=0.0)
 
-    def trained(penalty: float) -> AverageEncoder:
+    def trained(penalty):
         output = tmp_path / str(penalty)
         own = replace(settings, initial_vectors_penalty=penalty)
         return load_model(data.train(WORD, output, own, vectors=vectors))
