@@ -82,16 +82,6 @@ def test_nothing_is_left_after_an_error_or_on_a_full_disk(tmp_path, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path):
-    generator, schema = np.random.default_rng(1), pa.schema([("noise", pa.binary())])
-    with pq.ParquetWriter(tmp_path / "large", schema) as writer:
-        for _ in range(40):
-            writer.write_table(pa.table([[generator.bytes(1000) for _ in range(500)]], schema=schema))
-    before = pa.total_allocated_bytes()
-    held = [pa.total_allocated_bytes() - before for _ in read_blocks(tmp_path / "large", rows=500)]
-    assert max(held) < (tmp_path / "large").stat().st_size / 5
-
-
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_samples_are_random_and_do_not_depend_on_blocks(size):
     samples = Samples(["even", "odd", "none"], seed=3)

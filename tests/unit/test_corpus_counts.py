@@ -64,13 +64,11 @@ def test_the_picture_of_the_funnel(tmp_path):
     tabulated(tmp_path, {"de": [MERGED]}, de_tanzil=counts)
     outputs = [tmp_path / "funnel.svg", tmp_path / "funnel.png"]
     plot_funnel(tmp_path / "funnel.csv", outputs)
-    written = [path.read_bytes() for path in outputs]
     texts = {"".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()}
     assert {"de_tanzil   de", "51 of 100", "51.0", "30.0", "10.0", "4.0", "odd line", "duplicate"} <= texts
     # A bar can be too narrow for its number, and a reason that drops nothing has none.
     assert not {"3.0", "0.0", "empty", "held out"} & texts
-    plot_funnel(tmp_path / "funnel.csv", outputs)
-    assert [path.read_bytes() for path in outputs] == written
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
     tabulated(tmp_path, {})
     with pytest.raises(InputError, match=r"funnel\.csv"):
         plot_funnel(tmp_path / "funnel.csv", outputs)

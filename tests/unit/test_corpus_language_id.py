@@ -1,7 +1,6 @@
 """Test language identification."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -48,18 +47,6 @@ def test_a_text_of_nothing_has_no_language(identifier):
     assert not confidences.any()
     assert not probabilities.any()
     assert identifier.identify([], "en").confidences.shape == (0,)
-
-
-def test_labels_of_a_language_are_added_up_and_no_sum_is_larger_than_one():
-    identifier = LanguageIdentifier(SAMPLE)
-    identifier.labels = frozenset(["zh", "wuu", "en"])
-    predictions = [(0.6, "__label__en"), (0.3, "__label__zh"), (0.05, "__label__wuu")]
-    identifier._model = SimpleNamespace(f=SimpleNamespace(predict=lambda *_: predictions))
-    codes, confidences, probabilities = identifier.identify(["x"], "zh")
-    assert (codes, confidences.tolist()) == (["en"], [np.float32(0.6)])
-    assert probabilities.tolist() == pytest.approx([0.35])
-    predictions[:] = [(0.7, "__label__zh"), (0.30001, "__label__wuu")]
-    assert identifier.identify(["x"], "zh").probabilities.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"garbage" * 1000])

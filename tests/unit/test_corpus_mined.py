@@ -9,14 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from function_encoder import FunctionEncoder
-from hypothesis import given
-from hypothesis import strategies as st
 from pair_files import filter_files, read_tsv, write_pairs
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, mined_paraphrases, sampling
 from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
-from paraphrastic_pipeline.corpus.mined_paraphrases import levenshtein_ratio, sample_paraphrases
+from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 
 def write(path, rows):
@@ -149,16 +147,6 @@ def test_pairs_that_are_almost_equal_do_not_stay(tmp_path, length, letters):
     rows = [("A.", text + one), ("A.", text + other), ("B.", "b"), ("B.", "c")]
     result, _ = sample(tmp_path, write(tmp_path / "a.parquet", rows))
     assert result["alike"] == (length > 100)
-
-
-@given(*[st.text("abc", max_size=9)] * 2)
-def test_the_ratio_is_that_of_its_definition(one, other):
-    table = np.zeros((len(one) + 1, len(other) + 1), int)
-    for i, a in enumerate(one):
-        for j, b in enumerate(other):
-            table[i + 1, j + 1] = table[i, j] + 1 if a == b else max(table[i, j + 1], table[i + 1, j])
-    total = len(one) + len(other)
-    assert levenshtein_ratio(one, other) == pytest.approx(2 * table[-1, -1] / total if total else 1.0)
 
 
 def test_similarity_is_the_cosine_in_any_blocks_and_shards(tmp_path, monkeypatch):

@@ -132,7 +132,6 @@ def test_chinese_is_segmented_as_the_training_data_are(tmp_path):
     ],
 )
 def test_bad_test_sets_are_named(tmp_path, make, cause):
-    with pytest.raises(InputError, match=cause) as error:
+    with pytest.raises(InputError, match=cause):
         gathered(tmp_path, make(tmp_path))
-    assert "\n" not in str(error.value)
     assert not (tmp_path / "tests.parquet").exists()

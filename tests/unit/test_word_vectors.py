@@ -42,14 +42,6 @@ def test_vectors_are_read_from_any_file(tmp_path, packing, header):
     assert list(words_with_vectors(path)) == ["cat", "cat", "other", ". . .", "dog"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("2 1\ncat 1\ndog 2\n", [[1], [2]]), ("cat 1\ndog 2", [[1], [2]])]
-)
-def test_a_word_may_have_one_number(tmp_path, text, expected):
-    (tmp_path / "vectors.txt").write_text(text)
-    assert read_word_vectors(tmp_path / "vectors.txt", WANTED)[1].tolist() == expected
-
-
 def test_no_word_may_have_a_vector(tmp_path):
     (tmp_path / "vectors.txt").write_text(LINES)
     words, vectors = read_word_vectors(tmp_path / "vectors.txt", {"unseen"})
