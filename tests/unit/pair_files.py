@@ -19,17 +19,9 @@ PAPER = {
     "trigram_overlap": {"min": -1.0, "max": 0.7},
     "paraphrase_score": {"min": 0.4, "max": 1.0},
 }
-ACCEPTED = {
-    **dict.fromkeys(("source_tokens", "target_tokens"), 10),
-    **dict.fromkeys(("source_characters", "target_characters"), 0),
-    **dict.fromkeys(("source_language", "target_language"), "en"),
-    **dict.fromkeys(("source_confidence", "target_confidence"), 0.9),
-    **dict.fromkeys(("source_probability", "target_probability"), 0.9),
-    "trigram_overlap": 0.2,
-    "changed_words": 5,
-    "paraphrase_score": 0.8,
-    "translation_score": None,
-}
+# Values that every filter accepts, by their type.
+ACCEPTED = {"int32": 10, "string": "en", "float": 0.9, "double": 0.8}
+OTHERS = {"source_characters": 0, "target_characters": 0, "trigram_overlap": 0.2, "translation_score": None}
 
 
 def settings_of(values: Mapping[str, Any]) -> Any:
@@ -44,11 +36,12 @@ def scored(**columns: Any) -> pa.RecordBatch:
         "source": [f"source {n}" for n in range(size)],
         "target": [f"target {n}" for n in range(size)],
         "line": range(1, size + 1),
-        **{name: [value] * size for name, value in ACCEPTED.items()},
         **columns,
     }
-    arrays = [pa.array(rows[field.name], field.type) for field in SCORED_SCHEMA]
-    return pa.RecordBatch.from_arrays(arrays, schema=SCORED_SCHEMA)
+    for name, kind in zip(SCORED_SCHEMA.names, SCORED_SCHEMA.types, strict=True):
+        if name not in rows:
+            rows[name] = [OTHERS.get(name, ACCEPTED[str(kind)])] * size
+    return pa.RecordBatch.from_pydict(rows, schema=SCORED_SCHEMA)
 
 
 def write_shards(folder: Path, pairs: pa.RecordBatch, ends: Sequence[int]) -> list[Path]:

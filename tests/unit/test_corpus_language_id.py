@@ -28,7 +28,7 @@ def identifier(request):
 def test_languages_whatever_ends_a_line(identifier, language, before):
     """At `</s>` and at the end of a line, fastText stops reading."""
     other = {"en": "de", "de": "en"}[language]
-    texts = [f"{text.replace(' ', f' {end}', 2)}" for text in TEXTS[language] for end in (before, "")]
+    texts = [f"{end}{text.replace(' ', f' {end}', 1)}" for text in TEXTS[language] for end in (before, "")]
     codes, confidences, probabilities = identifier.identify([*texts, before], language)
     assert codes[:-1] == [language] * 4
     assert confidences.dtype == probabilities.dtype == np.float32

@@ -154,37 +154,32 @@ def test_caps_are_random_and_come_last(tmp_path, caplog):
     assert sorted(lines_of(rows, 1)) == list(range(291, 301))
 
 
-def test_weights_repeat_pairs_in_other_places(tmp_path):
-    selected = numbered(tmp_path, 2000, 300)
-    counts, rows = merge(tmp_path, selected, weights=[1, 2.25], max_pairs=[None, 200])
+def test_the_shuffle_mixes_corpora_and_is_seeded_and_weights_repeat_pairs(tmp_path):
+    selected, settings = numbered(tmp_path, 2000, 300), {"max_pairs": [None, 200]}
+    plain, other = (merge(tmp_path, selected, seed=seed, **settings)[1] for seed in (1, 2))
+    lines = lines_of(plain, 0)
+    assert 900 < sum(a < b for a, b in pairwise(lines)) < 1100
+    assert sorted(lines) == sorted(lines_of(other, 0))
+    assert lines != lines_of(other, 0)
+    # The capped corpus is spread over the whole file, because its draw and its place in the order are
+    # independent.
+    places = [place for place, row in enumerate(plain) if row["corpus"] == 1]
+    assert 900 < sum(places) / 200 < 1300
+    counts, rows = merge(tmp_path, selected, weights=[1, 2.25], **settings)
     assert [corpus["kept"] for corpus in counts["corpora"]] == [2000, 200]
-    times = Counter(lines_of(rows, 1))
-    assert len(times) == 200
-    assert set(times.values()) == {2, 3}
-    assert 30 < sum(each == 3 for each in times.values()) < 70
-    places: dict[int, list[int]] = {}
+    repeated = defaultdict(list)
     for place, row in enumerate(rows):
         if row["corpus"] == 1:
-            places.setdefault(row["line"], []).append(place)
-    apart = [second - first for first, second, *_ in places.values()]
+            repeated[row["line"]].append(place)
+    assert set(repeated) == set(lines_of(plain, 1))
+    times = Counter(map(len, repeated.values()))
+    assert set(times) == {2, 3}
+    assert 30 < times[3] < 70
+    apart = [second - first for first, second, *_ in repeated.values()]
     assert min(apart) < 200
     assert max(apart) > 1000
     # Weights of other corpora leave a corpus where it was.
-    assert lines_of(rows, 0) == lines_of(merge(tmp_path, selected)[1], 0)
-
-
-def test_the_shuffle_mixes_corpora_and_is_seeded(tmp_path):
-    # The capped corpus is spread over the whole file too, because its draw and its place in the order are
-    # independent.
-    selected = numbered(tmp_path, 1000, 1000)
-    _, rows = merge(tmp_path, selected, max_pairs=[500, None])
-    positions = [index for index, row in enumerate(rows) if row["corpus"] == 0]
-    assert 600 < sum(positions) / len(positions) < 900
-    lines = lines_of(rows, 1)
-    assert 430 < sum(a < b for a, b in pairwise(lines)) < 570
-    other = lines_of(merge(tmp_path, selected, seed=2)[1], 1)
-    assert sorted(other) == sorted(lines)
-    assert other != lines
+    assert lines_of(rows, 0) == lines
 
 
 def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):

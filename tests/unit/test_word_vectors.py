@@ -1,6 +1,5 @@
 """Test how word vectors are read, and word embeddings that begin from them and are kept close to them."""
 
-import bz2
 import gzip
 import zipfile
 from dataclasses import replace
@@ -10,7 +9,6 @@ import pytest
 import torch
 from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
-from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.vocabulary import load_sentencepiece
@@ -23,18 +21,16 @@ LINES = "cat 1 0\ncat 9 9\nother 7 7\n. . . 0 1\ndog 0 -2.5e-1\n"
 WANTED = {"cat", "dog", ". . .", "unseen"}
 
 
-@pytest.mark.parametrize("packing", ["plain", "gzip", "bz2", "zip"])
+@pytest.mark.parametrize("packing", ["txt", "gz", "zip"])
 @pytest.mark.parametrize("header", ["", "5 2\n"])
 def test_vectors_are_read_from_any_file(tmp_path, packing, header):
-    content, path = (header + LINES).encode(), tmp_path / "vectors"
+    content, path = (header + LINES).encode(), tmp_path / f"vectors.{packing}"
     if packing == "zip":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("README", "a b c\n")
             archive.writestr("vectors.txt", content)
     else:
-        pack = {"plain": bytes, "gzip": gzip.compress, "bz2": bz2.compress}[packing]
-        path = path.with_suffix({"gzip": ".gz", "bz2": ".bz2"}.get(packing, ".txt"))
-        path.write_bytes(pack(content))
+        path.write_bytes(gzip.compress(content) if packing == "gz" else content)
     words, vectors = read_word_vectors(path, WANTED)
     assert words == {"cat": 0, ". . .": 1, "dog": 2}
     assert vectors.dtype == np.float32
@@ -118,23 +114,6 @@ def test_the_penalty_pulls_to_the_beginning():
     torch.testing.assert_close(gradients[1][1] - gradients[0][1], 2 * 0.05 * distance)
     expected = 0.05 * distance.square().sum().item()
     assert gradients[1][0] - gradients[0][0] == pytest.approx(expected, rel=1e-5)
-
-
-def test_training_from_word_vectors_records_them_and_the_penalty_holds(data, tmp_path, vectors):
-    settings = replace(SHORT, initial_vectors="mine", dropout=0.0)
-
-    def trained(penalty):
-        output = tmp_path / str(penalty)
-        own = replace(settings, initial_vectors_penalty=penalty)
-        return load_model(data.train(WORD, output, own, vectors=vectors))
-
-    free, held = trained(0.0), trained(100.0)
-    assert free.config["training"]["engine"] == "fused"
-    assert held.config["training"]["engine"] == "autograd"
-    assert free.config["initial_vectors"]["found"] == 3
-    piece = held.processor.piece_to_id("▁dog")
-    moved = [np.abs(model.embeddings[piece] + 1.0).mean() for model in (held, free)]
-    assert moved[0] < 0.2 < moved[1]
 
 
 def test_vectors_of_another_dimension_are_one_line(data, tmp_path, vectors):
