@@ -40,7 +40,6 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
         "sample",
         "licences",
         "language_id",
-        "word_vectors",
         "max_member_bytes",
         "shards",
         "extraction",
@@ -49,7 +48,6 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
         "text",
         "selection",
         "duplicates",
-        "near_duplicates",
         "held_out",
         "contamination",
         "max_pairs",
@@ -63,11 +61,8 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
     "Other people's encoders": ("systems", System),
     "Statistics and studies": (
         "statistics",
-        "filter_study",
         "studies",
         Study,
-        "negatives",
-        "inspection",
         "language_choice",
     ),
 }
@@ -81,7 +76,6 @@ def schema() -> str:
     model = whole["properties"]["definitions"]["additionalProperties"]["properties"]
     # What definitions and studies repeat is written once.
     model |= {name: {"$ref": f"#/properties/{name}"} for name in OVERRIDABLE}
-    whole["properties"]["filter_study"]["properties"]["training"] = {"$ref": "#/properties/training"}
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Configuration of the pipeline",
@@ -133,7 +127,7 @@ def _rows(path: str, rule: Mapping[str, Any], required: bool) -> Iterator[list[s
     if not described or "default" in rule or "string" in rule.get("type", ()):
         yield [f"`{path}`", _meaning(rule), _default(rule, required), _shown(rule.get("original", ""))]
     # Settings that only override others are explained there.
-    if described and path != "filter_study.training" and not path.startswith("vocabulary.units"):
+    if described and not path.startswith("vocabulary.units"):
         for key, child in children.items():
             yield from _rows(f"{path}.{key}", child, key in rule.get("required", ()))
 
