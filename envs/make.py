@@ -1,4 +1,4 @@
-"""Writes the environments of the rules: what pyproject.toml asks for, in the versions that requirements/ pins."""
+"""Writes the environments of the rules: what pyproject.toml asks for, in the versions of requirements/."""
 
 import re
 import tomllib
