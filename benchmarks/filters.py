@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pandas as pd
 
 from paraphrastic import load_model
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
@@ -96,7 +96,7 @@ def rows(
     """Score the noisy corpus once, and yield the row of each variant."""
     generator = np.random.default_rng([seed, size])
     pairs, held_out = noisy_pairs(arguments.mirror, language, size, generator)
-    pairs.select("source", "target", "line").write_parquet(folder / "pairs.parquet")
+    pairs[["source", "target", "line"]].to_parquet(folder / "pairs.parquet")
     config, _ = check_config(
         {
             "models": [language],
@@ -120,14 +120,11 @@ def rows(
             languages=("en", language), settings=VARIANTS[variant],
             preparation=preparation, seed=seed,
         )  # fmt: skip
-        selected = pl.read_parquet(folder / "selected.parquet")
-        kinds = pairs.filter(pl.col("line").is_in(selected["line"].implode()))["kind"].value_counts()
-        kept = dict(kinds.iter_rows())
-        totals = dict(pairs["kind"].value_counts().iter_rows())
+        selected = pd.read_parquet(folder / "selected.parquet")
+        kept = pairs[pairs["line"].isin(selected["line"])]["kind"].value_counts()
+        totals = pairs["kind"].value_counts()
         shares = {kind: f"{100 * kept.get(kind, 0) / totals[kind]:.1f}" for kind in ("clean", *NOISE)}
-        merged = selected.unique(["source", "target"], maintain_order=True).sample(
-            fraction=1, shuffle=True, seed=seed
-        )
+        merged = selected.drop_duplicates(["source", "target"]).sample(frac=1, random_state=seed)
         found = trained_score(folder, merged, settings, preparation, held_out, language, arguments.threads)
         about = {"language": language, "size": size, "seed": seed, "variant": variant, "pairs": len(merged)}
         yield {**about, **shares, "found": f"{found:.1f}"}
@@ -135,12 +132,13 @@ def rows(
 
 def noisy_pairs(
     mirror: Path, language: str, size: int, generator: np.random.Generator
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Pairs with their `kind`, of which the noise is a part, and clean pairs held out from them."""
-    clean = tatoeba(mirror, language).unique(["source", "target"], maintain_order=True)
-    clean = clean[generator.permutation(len(clean))]
-    alone = clean.filter(pl.col("source").is_unique() & pl.col("target").is_unique())[:HELD_OUT]
-    rest = clean.join(alone, on=["source", "target"], how="anti", maintain_order="left")[:size]
+    clean = tatoeba(mirror, language).drop_duplicates(["source", "target"])
+    clean = clean.iloc[generator.permutation(len(clean))]
+    repeated = clean.duplicated("source", keep=False) | clean.duplicated("target", keep=False)
+    alone = clean[~repeated][:HELD_OUT]
+    rest = clean.drop(index=alone.index)[:size]
     source, target = rest["source"].to_list(), rest["target"].to_list()
     kinds = np.full(len(rest), "clean", object)
     order, start = generator.permutation(len(rest)), 0
@@ -158,10 +156,10 @@ def noisy_pairs(
                     source[place] if kind == "copy" else foreign[int(generator.integers(len(foreign)))]
                 )
     lines = list(range(1, len(rest) + 1))
-    return pl.DataFrame({"source": source, "target": target, "line": lines, "kind": kinds.tolist()}), alone
+    return pd.DataFrame({"source": source, "target": target, "line": lines, "kind": kinds.tolist()}), alone
 
 
-def tatoeba(mirror: Path, language: str) -> pl.DataFrame:
+def tatoeba(mirror: Path, language: str) -> pd.DataFrame:
     """The pairs of a language with English."""
     code = CODES[language]
     archive = mirror / f"www.manythings.org/anki/{code}-eng.zip"
@@ -169,20 +167,20 @@ def tatoeba(mirror: Path, language: str) -> pl.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "pairs.parquet")
         extract_corpus("manythings", [file], ("en", language), path, max_member_bytes=1 << 30)
-        return pl.read_parquet(path, columns=["source", "target"])
+        return pd.read_parquet(path, columns=["source", "target"])
 
 
 def trained_score(
     folder: Path,
-    pairs: pl.DataFrame,
+    pairs: pd.DataFrame,
     settings: TrainingSettings,
     preparation: Mapping[str, Any],
-    held_out: pl.DataFrame,
+    held_out: pd.DataFrame,
     language: str,
     threads: int,
 ) -> float:
     """Train on the pairs; the share in percent of held-out sentences whose partner is nearest."""
-    pairs.write_parquet(folder / "merged.parquet")
+    pairs.to_parquet(folder / "merged.parquet", index=False)
     train_vocabulary(
         folder / "merged.parquet",
         folder / "sp.model",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from hard_texts import NOTHING, TEXTS, HardText
 from small_models import model_of, trained
@@ -53,7 +53,7 @@ def prepared(texts: Sequence[str]) -> list[str]:
     return [" ".join(text.split()) for text in prepare_text(texts, **PREPARATION)]
 
 
-def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     files = [write(folder / "a.txt", texts), write(folder / "b.txt", ["a plain text"] * len(texts))]
     source = [CorpusFile(Path(path), (code,)) for path, code in zip(files, ("xx", "en"), strict=True)]
@@ -67,7 +67,7 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.Da
         FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
         languages=("xx", "en"), settings=settings, seed=1, preparation=PREPARATION,
     )  # fmt: skip
-    return pl.read_parquet(folder / "scored.parquet"), pl.read_parquet(folder / "selected.parquet")
+    return pd.read_parquet(folder / "scored.parquet"), pd.read_parquet(folder / "selected.parquet")
 
 
 @named
@@ -112,7 +112,7 @@ def test_contamination_finds_hard_texts(tmp_path: Path) -> None:
             tmp_path / "selected.parquet", tmp_path / "tests.parquet", tmp_path / "found.parquet",
             counts=tmp_path / "c.json", examples=tmp_path / "e.tsv", near_duplicates=None, seed=1,
         )  # fmt: skip
-        found = pl.read_parquet(tmp_path / "found.parquet").filter(side="source")["row"].to_list()
+        found = pd.read_parquet(tmp_path / "found.parquet").query("side == 'source'")["row"].to_list()
         assert [TEXTS[row].name for row in range(len(TEXTS)) if row not in found] == []
 
 

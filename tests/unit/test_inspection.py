@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from small_models import model_of
 from test_export_tokenizer import SENTENCES
@@ -133,7 +133,7 @@ def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
     for name, model in (("after", inspected.after), ("before", inspected.before)):
         assert isinstance(model, AverageEncoder)
         model.write(tmp_path / name)
-    pl.DataFrame({"source": TEXTS, "target": TEXTS[::-1]}).write_parquet(tmp_path / "pairs.parquet")
+    pd.DataFrame({"source": TEXTS, "target": TEXTS[::-1]}).to_parquet(tmp_path / "pairs.parquet")
     (tmp_path / "dropped.tsv").write_text("reason\tsource\ttarget\nlength\ta\tb\n")
     tables = {name: tmp_path / f"{name}.csv" for name in ("neighbours", "pieces", "map", "dropped")}
     inspect_model(

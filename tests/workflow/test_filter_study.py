@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 from pipelines import configure, planned, snakemake
 
 Edit = Callable[[Path, str, str], None]
@@ -23,14 +23,14 @@ def test_the_study_of_the_sample(finished_once: Path) -> None:
     assert [(row["rank_by"], row["part"], row["source"], row["data"]) for row in rows] == [
         ("paraphrase_score", str(part), "measured", "sample") for part in range(1, 6)
     ]
-    candidates = pl.read_parquet(
+    candidates = pd.read_parquet(
         finished_once / "results/filter_study/en/candidates/sample_paranmt/en-en.parquet"
     )
-    scores = dict(candidates.select("line", "paraphrase_score").iter_rows())
+    scores = dict(zip(candidates["line"], candidates["paraphrase_score"], strict=True))
     seen: set[int] = set()
     for row in rows:
         folder = finished_once / STUDY / row["part"]
-        lines = pl.read_parquet(folder / "pairs.parquet")["line"].to_list()
+        lines = pd.read_parquet(folder / "pairs.parquet")["line"].to_list()
         assert len(set(lines)) == int(row["sampled"]) == 2000 < int(row["pairs"])
         assert not seen & set(lines)
         seen |= set(lines)
@@ -151,7 +151,7 @@ def test_translation_scores_of_ones_own(pipeline: Path) -> None:
     bounds = [(part["min"], part["max"]) for part in json.loads((folder / "parts.json").read_text())["parts"]]
     assert bounds == [(-24.875, -18.75), (-18.625, -12.5), (-12.375, -6.25), (-6.125, 0.0)]
     for number in range(1, 5):
-        lines = pl.read_parquet(folder / f"{number}/pairs.parquet")["line"].to_list()
+        lines = pd.read_parquet(folder / f"{number}/pairs.parquet")["line"].to_list()
         assert len(lines) == 30
         assert {(199 - (line - 1) * 37 % 200) // 50 + 1 for line in lines} == {number}
 
