@@ -17,7 +17,6 @@ from paraphrastic.base.files import read_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.base.text import as_read
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
@@ -25,6 +24,7 @@ from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.text import as_read
 
 PREPARATION: dict[str, Any] = {
     "segmentation": {}, "folding": {"ar": "marks", "ru": "yo", "tr": "dotted"}, "lowercase": True,

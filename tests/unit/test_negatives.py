@@ -66,10 +66,10 @@ def test_the_negative_is_the_nearest_sentence_of_the_other_side(
 
 
 def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from paraphrastic_pipeline.base.threads import Workers
     from paraphrastic_pipeline.training.checkpoint import Checkpoints
     from paraphrastic_pipeline.training.encoder_modules import initial_encoder
     from paraphrastic_pipeline.training.loop import TrainingRun
+    from paraphrastic_pipeline.training.threads import Workers
     from paraphrastic_pipeline.training.train import build_engine
 
     with PairDataset(write_training_data(tmp_path, PAIRS)[0]) as pairs:

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraphrastic.base.text import prepare_text, segment, unusual_points, visible
-from paraphrastic_pipeline.base.text import as_read, composed
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.losses import UNREADABLE
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.spaceless import utf8_of
+from paraphrastic_pipeline.corpus.text import as_read, composed
 from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words
 from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 

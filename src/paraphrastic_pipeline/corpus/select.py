@@ -13,12 +13,12 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.base.text import collapse_spaces
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, open_parquet, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters, selection_key
 from paraphrastic_pipeline.corpus.losses import UNREADABLE, filter_loss, warn
 from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.corpus.text import collapse_spaces
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 _SAMPLE_COLUMNS = (

@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.base.text import as_read
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.score import Identify
+from paraphrastic_pipeline.corpus.text import as_read
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 # Why a translation is no paraphrase, in the order in which this is checked.

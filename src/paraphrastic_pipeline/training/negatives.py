@@ -15,12 +15,12 @@ from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
 from paraphrastic_pipeline.base.tables import tsv_line, write_csv
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives
 from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 
 Pair = tuple[str, str]
 SHOWN = 5
