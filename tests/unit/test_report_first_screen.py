@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.page import write_report
 from paraphrastic_pipeline.report.provenance import write_provenance
 from paraphrastic_pipeline.report.summary import Gain, Headline, read_ledger, read_speeds
+from paraphrastic_pipeline.training.durations import in_words
 
 
 def found(tables: Path, headline: Headline | None = None) -> list[str]:

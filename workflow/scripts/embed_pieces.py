@@ -6,7 +6,7 @@ Inputs: dataset, sentencepiece, system (its files; none if it has only a name). 
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic_pipeline.training.encoders import open_system
 from paraphrastic_pipeline.training.teacher import embed_pieces
 
 with step(snakemake):

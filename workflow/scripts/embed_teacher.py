@@ -6,7 +6,7 @@ Inputs: pairs, system (its files; none if it has only a name). Output: vectors.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic_pipeline.training.encoders import open_system
 from paraphrastic_pipeline.training.teacher import embed_teacher
 
 with step(snakemake):

@@ -6,8 +6,8 @@ Inputs: official, and the function's arguments; the system's files. Outputs: res
 from pathlib import Path
 
 from adapter import function_of, paths, step
-from paraphrastic_pipeline.base.encoders import open_system
 from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.training.encoders import open_system
 
 with step(snakemake):
     params, threads, files = snakemake.params, snakemake.threads, paths(snakemake.input)

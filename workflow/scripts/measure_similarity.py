@@ -4,8 +4,8 @@ Inputs: pairs, system (its files; none if it has only a name). Output: similarit
 """
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
 from paraphrastic_pipeline.corpus.bitext_similarity import measure_similarity
+from paraphrastic_pipeline.training.encoders import open_system
 
 with step(snakemake):
     measure_similarity(

@@ -26,8 +26,8 @@ from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
 from paraphrastic.model.tokenizer import Tokens
 from paraphrastic.model.transformer import TransformerEncoder
 from paraphrastic.systems.external import SentenceTransformerEncoder, StaticModelEncoder
-from paraphrastic_pipeline.base.encoders import StoredVectors, open_system
-from paraphrastic_pipeline.base.threads import in_blocks
+from paraphrastic_pipeline.training.encoders import StoredVectors, open_system
+from paraphrastic_pipeline.training.threads import in_blocks
 
 
 class Halves(NamedTuple):
