@@ -131,7 +131,7 @@ def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pyte
         (
             {"selection": {"paraphrase": {"paraphrase_score": {"min": 0, "max": 1}}},
              "corpora": [*ALL, "quora"]},
-            "paraphrase_score: 'quora' has no paraphrase score of its own, and word_vectors is null",
+            "paraphrase_score: 'quora' has no paraphrase score of its own",
         ),
     ],
 )  # fmt: skip

@@ -116,9 +116,6 @@ def test_every_file_that_a_step_opens_is_declared(finished_once: Path) -> None:
         assert path.startswith(("results/logs/", "resources/downloads/", "config/", "data/"))
     for step in list(found):
         found[step] = {path for path in found[step] if "/checkpoints" not in path}
-    # tempfile opens the folder of the model and creates a file with a random name in it.
-    for path in found.pop("train_language_id", set()):
-        assert path == "resources/language_id" or path.startswith("resources/language_id/tmp")
     assert {step: paths for step, paths in found.items() if paths} == {}
 
 
@@ -180,9 +177,6 @@ def test_every_pair_is_accounted_for(finished_once: Path) -> None:
             if (entry["model"], entry["corpus"]) == (model, "all")
         ]
         assert (used["pairs"], used["used"]) == (read, kept)
-        overlap = [entry for entry in rows(finished_once, "filter_overlap") if entry["corpus"] == corpus]
-        fails = {entry["filter"]: int(entry[entry["filter"]]) for entry in overlap}
-        assert all(fails[name] >= int(row[name]) for name in fails)
     for suffix in ("svg", "png"):
         assert (finished_once / f"results/figures/funnel.{suffix}").stat().st_size > 10_000
 
