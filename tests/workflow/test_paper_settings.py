@@ -136,7 +136,7 @@ def test_capitals_stay(folder: Path) -> None:
     model = load_model(folder / RUN.format("en"))
     upper, lower = model.embed_raw_text(["Worda Wordb", "worda wordb"])
     assert not (upper == lower).all()
-    assert all("Word" in source for source, _ in pairs(folder, "en"))
+    assert any("Word" in source for source, _ in pairs(folder, "en"))
 
 
 def test_chinese_words_are_all_those_that_jieba_finds(folder: Path) -> None:
