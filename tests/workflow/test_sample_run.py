@@ -167,7 +167,7 @@ def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: st
 
 def test_every_pair_is_accounted_for(finished_once: Path) -> None:
     for row in rows(finished_once, "funnel"):
-        model, corpus, read, *losses, kept = row.values()
+        model, _, read, *losses, kept = row.values()
         assert int(read) - sum(int(loss or 0) for loss in losses) == int(kept)
         pairs = pd.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")
         assert len(pairs) == int(kept)
