@@ -7,10 +7,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from paraphrastic_pipeline.base.addresses import address_error
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic_pipeline.base.addresses import address_error
 from paraphrastic_pipeline.registry.datasets import COLUMNS, read_registry
 
 ROOT = Path(__file__).resolve().parents[2]

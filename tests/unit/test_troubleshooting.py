@@ -18,11 +18,10 @@ from web_server import Server, give, status, trickle
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.vectors import Matrix, check_maker
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.hdf5 import new_hdf5, verify
 from paraphrastic_pipeline.corpus.blocks import read_table, write_table
 from paraphrastic_pipeline.evaluation.results import Result
-from paraphrastic_pipeline.registry.archive import open_members
+from paraphrastic_pipeline.registry.archive import open_members, open_stream
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 from paraphrastic_pipeline.settings.check import check_config

@@ -7,13 +7,13 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import read_batches
 from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
 from paraphrastic_pipeline.corpus.losses import UNREADABLE
 from paraphrastic_pipeline.corpus.statistics import WordStatistics
+from paraphrastic_pipeline.registry.archive import open_stream
 
 _STATISTICS = (
     "length", "length_std", "idf", "idf_std", "vocabulary_entropy",

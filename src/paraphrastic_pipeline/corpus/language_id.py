@@ -13,7 +13,7 @@ import numpy as np
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic_pipeline.base.compressed import open_stream
+from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 # A fastText file begins with a magic number, its version, twelve settings (the eighth is the kind of model)

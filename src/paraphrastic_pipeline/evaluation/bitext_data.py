@@ -7,10 +7,9 @@ from typing import BinaryIO
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.registry.archive import open_members
+from paraphrastic_pipeline.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
 
