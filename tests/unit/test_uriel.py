@@ -150,7 +150,7 @@ def test_the_real_archive(name: str) -> None:
     mirror = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT / ".." / "shared" / "mirror"))
     files = []
     for file in read_registry(ROOT / "config/datasets.tsv")[name].files:
-        place = mirror / file.addresses[0].split("://")[1]
+        place = mirror / file.addresses[-1].split("://")[1]
         files.append(
             Path(os.environ["URIEL_ARCHIVES"], file.name) if "URIEL_ARCHIVES" in os.environ else place
         )

@@ -134,8 +134,8 @@ def _files(archive: Any, path: str | Path) -> Iterator[tuple[str, Any]]:
 
 def _open_file(archive: Any, info: Any, label: str, max_bytes: int) -> BinaryIO:
     with _damage_named(label):
-        opener: Any = archive.open if isinstance(archive, zipfile.ZipFile) else archive.extractfile
-        return _bounded(opener(info), label, max_bytes)
+        is_zip = isinstance(archive, zipfile.ZipFile)
+        return _bounded(archive.open(info) if is_zip else archive.extractfile(info), label, max_bytes)
 
 
 class _Bounded(io.RawIOBase):

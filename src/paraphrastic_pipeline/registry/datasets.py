@@ -1,8 +1,6 @@
 """The registry of data sets: their kinds, and the addresses and digests of their files.
 
-`config/datasets.tsv` has one row per file, or one row for a family of files with one file per language pair;
-its first lines explain the columns. This module imports little but the standard library, since every dry run
-reads the registry.
+The first lines of `config/datasets.tsv` explain its columns. Every dry run imports this module.
 """
 
 import re
@@ -160,10 +158,7 @@ class Dataset:
 
     def file(self, name: str) -> RemoteFile:
         """The file with this name."""
-        for file in self.files:
-            if file.name == name:
-                return file
-        raise InputError(f"data set {self.name!r} has no file {name!r}")
+        return next(file for file in self.files if file.name == name)
 
     def pairs_among(self, languages: Sequence[str]) -> list[tuple[str, str]]:
         """The pairs of these languages that a corpus has, or else its paraphrases in any of them.
@@ -180,10 +175,8 @@ class Dataset:
     def select(self, languages: tuple[str, ...]) -> tuple[RemoteFile, ...]:
         """Files that a corpus in `languages` needs; the order of a pair does not matter.
 
-        `opus`, `manythings`, `tmx` and tables give the one file in these languages. `aligned` gives one file
-        per language, in the order of `languages`. `paranmt` and `captions` give all files in the language.
-        `file` gives all files in exactly these languages, sorted by the order of `languages`. If there is
-        none, an `InputError` says what the data set has.
+        `aligned` gives one file per language. Other kinds give all files in exactly these languages, sorted
+        by the order of `languages`. If there is none, an `InputError` says what the data set has.
         """
         return tuple(self._find(languages) or self._lacks(languages))
 
@@ -231,13 +224,10 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
     if not header:
         raise InputError(f"{path}: header: the file is empty")
     counts = Counter(file.name for one in datasets.values() for file in one.files if not file.shipped)
-    return {
-        name: replace(
-            dataset,
-            files=tuple(replace(file, name_is_shared=counts[file.name] > 1) for file in dataset.files),
-        )
-        for name, dataset in datasets.items()
-    }
+    for name, dataset in datasets.items():
+        files = (replace(file, name_is_shared=counts[file.name] > 1) for file in dataset.files)
+        datasets[name] = replace(dataset, files=tuple(files))
+    return datasets
 
 
 class _CellError(Exception):

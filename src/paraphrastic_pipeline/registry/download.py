@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urlsplit
@@ -26,8 +26,9 @@ from paraphrastic_pipeline.registry.datasets import RemoteFile
 
 MANUAL = Path("resources/manual")
 
-# Some servers refuse names in another form.
-_AGENT = f"Mozilla/5.0 (compatible; paraphrastic/{version('paraphrastic')})"
+# Some servers refuse names in another form. A step may run where the package is not installed.
+_VERSION = next((found.version for found in distributions(name="paraphrastic")), "")
+_AGENT = f"Mozilla/5.0 (compatible; paraphrastic/{_VERSION})"
 _WORTH_RETRYING = (408, 425, 429, 500, 502, 503, 504)
 # Seconds to wait at most if a busy server asks for it.
 _LONGEST_WAIT = 300
@@ -138,16 +139,13 @@ def _copy(path: Path, stream: IO[bytes]) -> None:
 
 def _check(part: Path, file: RemoteFile) -> None:
     """Raise an error if a finished part is not the file of the registry; the part then begins anew."""
-    size, cause = part.stat().st_size, ""
-    if file.size not in (None, size):
-        cause = f"has {size} bytes, the registry says {file.size}"
-    elif size == 0:
-        cause = "the file is empty"
-    elif file.sha256 and (digest := sha256(part)) != file.sha256:
-        cause = f"its sha256 is {digest}, the registry says {file.sha256}"
-    if cause:
-        os.truncate(part, 0)
-        raise _AddressError(cause)
+    size, digest = part.stat().st_size, file.sha256 and sha256(part)
+    if (size, digest) == (file.size or size, file.sha256) and size:
+        return
+    os.truncate(part, 0)
+    if digest != file.sha256:
+        raise _AddressError(f"its sha256 is {digest}, the registry says {file.sha256}")
+    raise _AddressError(f"has {size} bytes, the registry says {file.size}" if size else "the file is empty")
 
 
 def _receive(address: str, stream: IO[bytes], *, attempts: int, timeout: float, backoff: float) -> None:
