@@ -6,6 +6,7 @@ import os
 import resource
 import socket
 import time
+from dataclasses import replace
 from email.utils import formatdate
 from hashlib import sha256
 from pathlib import Path
@@ -186,6 +187,11 @@ def test_a_mirror_server_is_read_by_host_and_path(server, place):
     path = "www.cs.cmu.edu/~a/STS.zip?id=1"
     root = server.url(path, give()).removesuffix(f"/{path}")
     assert get(remote(f"https://{path}"), place, mirror=f"{root}/") == DIGEST
+
+
+def test_a_data_set_with_another_source_is_named(server, place):
+    file = remote(server.url("x.zip", status(406)))
+    assert "tatoeba_opus" in refused(replace(file, dataset="tatoeba_pairs"), place)
 
 
 @pytest.mark.parametrize("where", ["en-fr.txt", "tanzil/en-fr.txt"])

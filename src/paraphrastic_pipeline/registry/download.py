@@ -25,6 +25,8 @@ from paraphrastic_pipeline.registry.addresses import address_error
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 
 MANUAL = Path("resources/manual")
+# Data sets that have the same content from other addresses.
+_OTHERWISE = {"tatoeba_pairs": "tatoeba_opus", "sts": "sts_open", "bucc2018": "bucc2018_open"}
 
 # Some servers refuse names in another form. A step may run where the package is not installed.
 _VERSION = next((found.version for found in distributions(name="paraphrastic")), "")
@@ -92,8 +94,11 @@ def fetch(
                 return
     except OSError as error:
         raise InputError(f"{error.filename or part}: cannot be written: {error.strerror}") from None
-    advice = "" if file.shipped or by_hand else f"; or put the file by hand into {_manual(file)[-1]}"
-    raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}{advice}")
+    if not (file.shipped or by_hand):
+        other = _OTHERWISE.get(file.dataset)
+        instead = f"use the data set {other}, or " if other else ""
+        causes.append(f"or {instead}put the file by hand into {_manual(file)[-1]}")
+    raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}")
 
 
 def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
