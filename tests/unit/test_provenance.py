@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256, write_json
+from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
 from paraphrastic_pipeline.base.records import recorded
 from paraphrastic_pipeline.report.provenance import verify, write_provenance
@@ -56,8 +56,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for model in ("en", "fr"):
             download, pairs = f"resources/downloads/{model}/pairs.gz", f"results/pairs/{model}.parquet"
             run_step(f"download_{model}", [], [download])
-            record = {"sha256": sha256(download), "address": f"https://host/{model}.gz", "version": "v1"}
-            write_json(f"{download}.lock", record)
             run_step(f"extract_{model}", [download], [pairs])
             run_step(
                 f"train_{model}",
@@ -88,7 +86,6 @@ def test_data_are_followed_through_all_steps(run: Path) -> None:
     assert content["results"]["results/models/en/model.safetensors"]["data"] == [downloads["en"]]
     assert content["results"]["results/tables/sts.csv"]["data"] == sorted(downloads.values())
     about = content["data"][downloads["fr"]]
-    assert about["address"] == "https://host/fr.gz"
     assert about["sha256"] == sha256(downloads["fr"])
 
 
@@ -124,13 +121,6 @@ def test_the_latest_record_counts(run: Path) -> None:
     (run / "logs/b_later.log").write_text("provenance: " + json.dumps(later))
     about = written("results/tables/sts.csv")["results"]["results/tables/sts.csv"]
     assert about["step"] == "later"
-
-
-def test_a_lock_of_an_earlier_version_gives_no_secret_away(run: Path) -> None:
-    lock = Path("resources/downloads/en/pairs.gz.lock")
-    lock.write_text(lock.read_text().replace("https://host", "https://me:s3cret@host"))
-    data = written("results/tables/sts.csv")["data"]
-    assert data["resources/downloads/en/pairs.gz"]["address"] == "https://***@host/en.gz"
 
 
 def test_a_step_that_fails_records_nothing(step: Step) -> None:

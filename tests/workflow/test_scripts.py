@@ -57,7 +57,6 @@ FOUND_ELSEWHERE = {
     "choose_model": {"input.models", "output.weights", "output.sentencepiece", "output.config"},
     "choose_transformer": {"input.models", "output.pooling"},
     "convert_tokenizer": {"input.sentencepiece", "input.config", "output.modules"},
-    "download_file": {"output.lock"},
     "embed_pieces": {"input.system"},
     "embed_sample": {"input.system"},
     "embed_teacher": {"input.system"},

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from paraphrastic.base.errors import InputError, escaped, on_one_line
-from paraphrastic_pipeline.base.addresses import hide_secrets
 
 # Not every system has it. `lack_of_memory` needs it when there is no memory left to load it.
 with suppress(ImportError):
@@ -21,6 +20,9 @@ _NO_MEMORY = re.compile(
     r"|can't start new thread|failed to launch worker thread|^Resource temporarily unavailable$",
     re.I,
 )
+# A user name or a password before the host of an address, and parameters with a token in them.
+_USER = re.compile(r"""(\b[a-z][a-z0-9+.-]*://)[^\s/?#"'<>]*@""", re.I)
+_TOKEN = re.compile(r"""(://[^\s?"'<>]*\?)[^\s"'<>]*(?:token|signature|secret)=[^\s"'<>]*""", re.I)
 
 
 class LogFormatter(logging.Formatter):
@@ -34,6 +36,11 @@ class LogFormatter(logging.Formatter):
 def spelled_out(text: str) -> str:
     """`text` with control characters escaped, and without the secrets of its addresses; newlines stay."""
     return hide_secrets("\n".join(map(escaped, text.split("\n"))))
+
+
+def hide_secrets(text: str) -> str:
+    """Return a text with `***` in place of the user names, passwords and tokens in its addresses."""
+    return _TOKEN.sub(r"\1***", _USER.sub(r"\1***@", text))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

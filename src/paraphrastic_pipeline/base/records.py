@@ -112,13 +112,12 @@ def _loaded() -> dict[str, str]:
 def undeclared_logged(declared: Collection[str]) -> Iterator[None]:
     """Log each file that Python opens in the pipeline's folders although it is not `declared`.
 
-    Names that begin with a dot are temporary, and a download's lock belongs to the download. Python's audit
-    events cover only files that Python itself opens, not those that DuckDB, Arrow and Polars open.
+    Names that begin with a dot are temporary. Python's audit events cover only files that Python itself
+    opens, not those that DuckDB, Arrow and Polars open.
     """
     if not os.environ.get(SWITCH):
         yield
         return
-    allowed = {*declared, *(f"{path}.lock" for path in declared)}
     opened: set[Path] = set()
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
@@ -129,5 +128,5 @@ def undeclared_logged(declared: Collection[str]) -> Iterator[None]:
     yield
     for path in sorted(opened.copy()):
         is_temporary = any(part.startswith(".") for part in path.parts)
-        if path.parts[:1] and path.parts[0] in _FOLDERS and not is_temporary and str(path) not in allowed:
+        if path.parts[:1] and path.parts[0] in _FOLDERS and not is_temporary and str(path) not in declared:
             _log.info("%s%s", UNDECLARED, path)

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO
 from paraphrastic.base.errors import InputError, cut
 from paraphrastic.base.numbers import is_count
 from paraphrastic.base.text_files import COMPRESSED_SUFFIXES
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import UnreadableRows, aligned_lines
 from paraphrastic_pipeline.base.quoted_tables import table_rows
 from paraphrastic_pipeline.base.row_values import (
@@ -21,7 +20,7 @@ from paraphrastic_pipeline.base.row_values import (
     readable_text,
     with_nested,
 )
-from paraphrastic_pipeline.registry.archive import member_names, open_members
+from paraphrastic_pipeline.registry.archive import member_names, open_members, open_stream
 from paraphrastic_pipeline.registry.group_layouts import GroupLayout, matching
 
 # What tells groups apart, and the sentences of a line or a row.

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic_pipeline.base.row_values import parse_rows, split_cells
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
@@ -27,7 +26,7 @@ from paraphrastic_pipeline.corpus.pair_tables import (
 )
 from paraphrastic_pipeline.corpus.sentence_groups import Drawing, drawn_pairs, groups_of
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
-from paraphrastic_pipeline.registry.archive import open_members
+from paraphrastic_pipeline.registry.archive import open_members, open_stream
 from paraphrastic_pipeline.registry.group_layouts import group_layout, text_layout
 
 _log = logging.getLogger(__name__)

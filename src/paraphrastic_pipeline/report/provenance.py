@@ -14,7 +14,6 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError, cut
 from paraphrastic.base.files import read_json, sha256, write_json
-from paraphrastic_pipeline.base.addresses import hide_secrets
 from paraphrastic_pipeline.base.files import is_plain_path, parse_json
 from paraphrastic_pipeline.base.records import MARK, commit, config_digest, utc
 
@@ -33,8 +32,8 @@ def write_provenance(
     Keys: `written` (time, host, commit, versions of all installed packages); the complete `config`, its
     `config_digest` and the `seed`; `steps`, how often each step ran to make the results, and for how many
     seconds in all; `results` by path, each with digest, bytes, time, keys from the record of
-    its step, and the `data` that it was made from; `data` by path, with digest, bytes and, for downloads,
-    address and version; and `environments`, the versions of the packages that the steps loaded.
+    its step, and the `data` that it was made from; `data` by path, with digest, bytes and time; and
+    `environments`, the versions of the packages that the steps loaded.
 
     If a step left no record, as in an earlier version, its results have only digest, bytes and time.
 
@@ -60,7 +59,7 @@ def write_provenance(
             entry["environment"] = config_digest(record["environment"])[:12]
             environments[entry["environment"]] = record["environment"]
         entry["data"] = sorted(_data_of(path, records, leaves))
-    data = {path: _about_data(Path(path)) for path in sorted(set().union(*leaves.values()))}
+    data = {path: _about(Path(path)) for path in sorted(set().union(*leaves.values()))}
     packages = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
     write_json(
         output,
@@ -234,17 +233,3 @@ def _about(path: Path) -> dict[str, Any]:
         return {"sha256": sha256(path), "bytes": state.st_size, "time": utc(state.st_mtime)}
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-
-
-def _about_data(path: Path) -> dict[str, Any]:
-    """Digest and bytes of a data file; a download's lock file gives its digest, address and version."""
-    lock = path.with_name(f"{path.name}.lock")
-    if not lock.is_file():
-        return _about(path)
-    locked = read_json(lock)
-    if not isinstance(locked, dict):
-        raise InputError(f"{lock}: is not the lock of a download")
-    # Earlier versions took passwords in addresses, and a lock stays for as long as its download.
-    address = hide_secrets(str(locked.get("address")))
-    of_lock = {"sha256": locked.get("sha256"), "address": address, "version": locked.get("version")}
-    return {"bytes": path.stat().st_size} | of_lock

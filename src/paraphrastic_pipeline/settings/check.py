@@ -10,10 +10,11 @@ from yaml import MarkedYAMLError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.base.addresses import hide_secrets, secret_error
+from paraphrastic_pipeline.base.errors import hide_secrets
 from paraphrastic_pipeline.base.files import parse_json
 from paraphrastic_pipeline.base.yaml_bounds import RefusedError
 from paraphrastic_pipeline.base.yaml_text import read_yaml
+from paraphrastic_pipeline.registry.addresses import secret_error
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
 from paraphrastic_pipeline.settings.completion import (
     errors,

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.numbers import is_number
 from paraphrastic_pipeline.base.quoted_tables import csv_separator
+from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.language_labels import shortest_code
 from paraphrastic_pipeline.settings.local_files import plain_name
 

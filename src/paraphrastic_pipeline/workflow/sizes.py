@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import UnreadableRows
 from paraphrastic_pipeline.corpus.pair_tables import PairRows, csv_pairs, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
+from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of
 from paraphrastic_pipeline.registry.opus import OpusCorpus

@@ -1,4 +1,4 @@
-"""What all workflow scripts share: they check downloads, log, record their outputs and report failures."""
+"""What all workflow scripts share: they log, record their outputs and report failures."""
 
 import gc
 import logging
@@ -11,7 +11,6 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.errors import LogFormatter, lack_of_memory, spelled_out
 from paraphrastic_pipeline.base.records import recorded, undeclared_logged
-from paraphrastic_pipeline.registry.lock import verify_downloads
 
 # What to do if memory runs out.
 FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
@@ -28,7 +27,7 @@ def name_of(snakemake: Any) -> str:
 
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
-    """Verify the downloads, log into the rule's file, and record the outputs.
+    """Log into the rule's file, and record the outputs.
 
     If the input or the machine is at fault, the script ends with a one-line message.
     """
@@ -46,7 +45,6 @@ def step(snakemake: Any) -> Iterator[None]:
     log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
     try:
-        verify_downloads(inputs)
         with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
             yield
     except BaseException as error:
