@@ -168,7 +168,7 @@ def tatoeba(mirror: Path, language: str) -> pl.DataFrame:
     file = CorpusFile(archive, ("en", language), (f"{code}.txt",))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "pairs.parquet")
-        extract_corpus("manythings", [file], ("en", language), path, max_member_bytes=1 << 30)
+        extract_corpus("manythings", [file], ("en", language), path)
         return pl.read_parquet(path, columns=["source", "target"])
 
 

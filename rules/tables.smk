@@ -89,7 +89,6 @@ use rule tabulate_results as tabulate_corpora with:
             "corpora": models.model_corpora,
             "models": models.table_models,
             "languages": corpora.languages_of_files(settings.statistics.idf),
-            "max_bytes": settings.max_member_bytes,
         },
         code=code_of("tabulate_results", TABLES["corpora"]),
     message:
@@ -150,7 +149,6 @@ use rule tabulate_results as tabulate_language_choice with:
         function=TABLES["language_choice"],
         settings={
             "bootstrap_samples": settings.evaluation.bootstrap_samples,
-            "max_bytes": settings.max_member_bytes,
         },
         code=code_of("tabulate_results", TABLES["language_choice"]),
     message:

@@ -70,7 +70,7 @@ def test_rows_that_the_extraction_left_out_are_the_first_reason(
     corpus.write_text("a good line\teine gute Zeile\n" * 5 + "no column\n" * 8)
     file = CorpusFile(corpus, ("en", "de"))
     pairs = tmp_path / "pairs.parquet"
-    extract_corpus("tsv", [file], ("en", "de"), pairs, max_member_bytes=1 << 20, max_unreadable=8)
+    extract_corpus("tsv", [file], ("en", "de"), pairs, max_unreadable=0.7)
     parts = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
     for number, part in enumerate(parts, start=1):
         score_pairs(

@@ -295,7 +295,7 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
     pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
-    extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
+    extract_corpus("aligned", files, ("en", "de"), pairs)
     text = TextSettings(segmentation={}, folding={}, lowercase=True)
     score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, text=text)
     counts = select_pairs(

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic_pipeline.corpus.language_id import train_language_id
+from paraphrastic_pipeline.corpus.lines import MAX_BYTES
 
 with step(snakemake):
     train_language_id(
         Path(snakemake.input.downloads[0]),
         Path(snakemake.output.model),
-        max_bytes=snakemake.config["max_member_bytes"],
+        max_bytes=MAX_BYTES,
         seed=snakemake.params.seed,
     )

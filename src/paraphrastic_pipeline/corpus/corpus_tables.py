@@ -1,17 +1,17 @@
 """Tables that show what the corpora contain and what became of their pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import read_batches
 from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
+from paraphrastic_pipeline.corpus.lines import MAX_BYTES, readable_lines
 from paraphrastic_pipeline.corpus.losses import UNREADABLE
 from paraphrastic_pipeline.corpus.statistics import WordStatistics
 
@@ -23,8 +23,8 @@ _STATISTICS = (
 # Kinds of contamination.
 CONTAMINATION_KINDS = ("exact", "near")
 
-# Documents whose words are counted at a time, and the most bytes of a file of documents.
-_DOCUMENTS, _MAX_BYTES = 10_000, 1 << 40
+# Documents whose words are counted at a time.
+_DOCUMENTS = 10_000
 # A model and one of its corpora.
 ModelCorpus = tuple[str, str]
 
@@ -64,7 +64,6 @@ def tabulate_corpora(
     models: Sequence[str],
     documents: Sequence[Path] = (),
     languages: Sequence[str] = (),
-    max_bytes: int = _MAX_BYTES,
 ) -> None:
     """Write the statistics of each model's corpora, and how many of their pairs the model is trained on.
 
@@ -84,11 +83,10 @@ def tabulate_corpora(
         documents: text files, plain or compressed, with a document on each line, from which document
             frequencies are counted; the samples serve languages without any.
         languages: the language of each of the documents.
-        max_bytes: largest uncompressed size of such a file.
     """
     read = {path: read_json(path) for path in statistics}
     sampled = dict(zip(statistics, samples, strict=True))
-    words = _word_statistics(read, sampled, list(zip(languages, documents, strict=True)), max_bytes)
+    words = _word_statistics(read, sampled, list(zip(languages, documents, strict=True)))
     rows: list[dict[str, Any]] = []
     for model, counts in zip(models, merged, strict=True):
         used = read_merged(counts)
@@ -126,7 +124,6 @@ def _word_statistics(
     statistics: Mapping[Path, Any],
     samples: Mapping[Path, Path],
     documents: Sequence[tuple[str, Path]],
-    max_bytes: int,
 ) -> dict[str, WordStatistics]:
     """Word statistics by language; both arguments, and the samples inside, are keyed by statistics file."""
     texts: dict[str, dict[Path, list[str]]] = {}
@@ -138,17 +135,17 @@ def _word_statistics(
     by_language = {}
     for language, of_language in texts.items():
         files = [path for known, path in documents if known == language]
-        read = chain.from_iterable(_read_documents(path, max_bytes) for path in files) if files else None
+        read = chain.from_iterable(_read_documents(path) for path in files) if files else None
         by_language[language] = WordStatistics(of_language, read)
     return by_language
 
 
-def _read_documents(path: Path, max_bytes: int) -> Iterator[list[str]]:
+def _read_documents(path: Path) -> Iterator[list[str]]:
     """Batches of the lines that are not blank."""
-    with open_stream(path, max_bytes=max_bytes) as stream:
-        for batch in read_batches(stream, str(path), _DOCUMENTS):
-            if texts := [line for line in batch if line.strip()]:
-                yield texts
+    with open_stream(path, max_bytes=MAX_BYTES) as stream:
+        lines = (line for _, line in readable_lines(stream, str(path)) if line.strip())
+        while texts := list(islice(lines, _DOCUMENTS)):
+            yield texts
 
 
 def tabulate_funnel(

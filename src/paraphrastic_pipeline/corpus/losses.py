@@ -29,7 +29,7 @@ def extraction_loss(name: str, read: int, unreadable: int) -> str | None:
         read: its pairs.
         unreadable: rows that were left out.
     """
-    faults = ("faults, which its list of unreadable rows names", "extraction.max_unreadable")
+    faults = ("faults, the first of which its log names", "extraction.max_unreadable")
     reasons = {UNREADABLE: faults}
     return _loss("The extraction drops", name, read + unreadable, {UNREADABLE: unreadable}, reasons)
 

@@ -8,8 +8,8 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.registry.archive import open_members
 
 _MAX_BYTES = 1 << 30

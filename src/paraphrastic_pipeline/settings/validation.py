@@ -61,8 +61,6 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
     yield from _filter_study_errors(config, registry)
     yield from _negatives_errors(config)
     yield from _inspection_errors(config)
-    for name in config.pairs_per_group:
-        yield from dataset_errors("pairs_per_group", name, registry, ("groups",))
     yield from _language_choice_errors(config, registry)
     yield from testset_errors(config, registry)
     for name, system in config.systems.items():
