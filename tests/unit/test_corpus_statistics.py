@@ -274,5 +274,3 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
     for row in (*before, *after):
         del row["idf"], row["idf_std"]
     assert after == before
-    with pytest.raises(InputError, match=r"wiki\.gz: .*5 bytes"):
-        tabulate(documents=[documents], languages=["en"], max_bytes=5)

@@ -16,7 +16,7 @@ DOCTYPE = '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
     [
         ("en-de", [("DE_de", "b"), ("en-US", "a"), ("en-GB", "x"), ("fr", "y")], ("a", "b")),
         ("en-nb", [("no-NO", "b"), ("eng", "a")], ("a", "b")),
-        ("en-nb", [("no", "x"), ("nb", "b"), ("EN_us", "a")], ("a", "b")),
+        ("en-nb", [("nb", "b"), ("EN_us", "a")], ("a", "b")),
         ("en-en", [("en", "a"), ("en-GB", "b"), ("en", "c")], ("a", "b")),
     ],
 )

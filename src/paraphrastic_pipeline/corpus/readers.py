@@ -20,8 +20,7 @@ from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, war
 from paraphrastic_pipeline.corpus.tables import PairRows, pair_rows, scored, tabbed_rows, table_rows
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.archive import member_names, open_members
-
-_log = logging.getLogger(__name__)
+from paraphrastic_pipeline.registry.datasets import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ def extract_corpus(
         How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
 
     Raises:
-        InputError: there are too many unreadable rows, sides of unequal length, damaged files, an encoding
-            other than UTF-8, columns that are missing or occur twice, no pairs at all, or no disk space.
+        InputError: there are too many unreadable rows, sides of unequal length, damaged files, another
+            encoding than UTF-8, columns that are missing, no pairs at all, or no disk space.
     """
     unreadable = Unreadable(max_unreadable)
     sides = files[0].languages[0], files[-1].languages[-1]
@@ -74,7 +73,7 @@ def extract_corpus(
         groups = read_groups([Path(file.path) for file in files], files[0].members, unreadable)
         rows = PairRows(drawn_pairs(groups, seed))
     elif kind in _READERS:
-        rows = PairRows(_READERS[kind](files, unreadable), _READ_SCORES.get(kind, ()))
+        rows = PairRows(_READERS[kind](files, unreadable), KINDS[kind].scores)
     else:
         rows = file_rows(kind, Path(files[0].path), sides, files[0].members, unreadable)
     if languages[0] != sides[0]:
@@ -90,9 +89,9 @@ def extract_corpus(
             names = ", ".join(str(file.path) for file in files)
             raise InputError(f"{names}: the corpus is empty: no pairs in {unreadable.rows:,} rows")
         writer.note(UNREADABLE, unreadable.count)
-    counts = {"lines": unreadable.rows, "pairs": writer.rows, "unreadable": unreadable.count}
-    _log.info("%s: %s", output, ", ".join(f"{count:,} {name}" for name, count in counts.items()))
     warn(extraction_loss(str(output), writer.rows, unreadable.count))
+    counts = {"lines": unreadable.rows, "pairs": writer.rows, "unreadable": unreadable.count}
+    logging.info("%s: %s", output, counts)
     return counts
 
 
@@ -175,5 +174,3 @@ _READERS: dict[str, Callable[[_Files, Unreadable], _Rows]] = {
     "paranmt": partial(_lines, (3,), 3),
     "manythings": partial(_lines, (2, 3), 2),
 }
-# The scores that their rows have.
-_READ_SCORES = {"paranmt": ("paraphrase_score",)}

@@ -10,7 +10,6 @@ the two or three columns are source, target and paraphrase score. A header is ne
 import csv
 import functools
 import json
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from paraphrastic.base.numbers import is_count, read_number
 from paraphrastic.base.rows import BadRow, Source
 from paraphrastic.base.text import clean
 from paraphrastic.base.text_files import open_text
-from paraphrastic_pipeline.corpus.lines import MAX_LINE_BYTES, TOO_LONG, RowError, Unreadable, file_lines
+from paraphrastic_pipeline.corpus.lines import MAX_LINE_BYTES, TOO_LONG, Unreadable, file_lines
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 # Scores that a corpus can contain, in the order of `columns`.
@@ -130,32 +129,21 @@ def tabbed_rows(
 
 def scored(rows: _Numbered, label: str, unreadable: Unreadable) -> Iterator[tuple[Any, ...]]:
     """Rows `source, target, line` and scores, from numbers and cells of source, target and scores."""
-    for number, (source, target, *scores) in rows:
+    for number, (source, target, *cells) in rows:
         try:
-            yield source, target, number, *map(finite_score, scores)
-        except RowError as error:
-            unreadable.add(label, number, error)
-
-
-def finite_score(text: str) -> float:
-    """Read a score; if it is not a number, not finite, or too large for float32, raise a `RowError`."""
-    try:
-        score = read_number(text)
-    except ValueError as error:
-        raise RowError(f"the score {error}") from None
-    if not abs(score) <= _MAX_SCORE:
-        raise RowError(f"the score {shown(text)} is {'not a number' if math.isnan(score) else 'too large'}")
-    return score
+            scores = [read_number(cell) for cell in cells]
+        except ValueError as error:
+            unreadable.add(label, number, f"the score {error}")
+            continue
+        if all(abs(score) <= _MAX_SCORE for score in scores):
+            yield source, target, number, *scores
+        else:
+            unreadable.add(label, number, f"a score is not finite, or too large: {shown(', '.join(cells))}")
 
 
 def csv_separator(lines: Sequence[str]) -> str:
     """What stands between the cells of a CSV file that begins with these lines: a comma or a semicolon."""
     return max(",;", key=lambda mark: len(next(csv.reader(lines, delimiter=mark), [])))
-
-
-def names_known_columns(header: Sequence[str], languages: tuple[str, str]) -> bool:
-    """Whether the cells of a first row are names of columns in which pairs are found."""
-    return _find_sides(header, languages) is not None
 
 
 @functools.cache
@@ -204,22 +192,23 @@ def _find_columns(
         places = [int(column) - 1 for column in columns]
         if max(places) >= width:
             raise InputError(f"{label}: {width} columns; there is no column {max(places) + 1}")
-        return places, scores, names_known_columns([header[place] for place in places[:2]], languages)
+        return places, scores, bool(find_sides([header[place] for place in places[:2]], languages))
     for column in columns:
         if (count := header.count(column)) != 1:
             raise InputError(f"{label}: {count or 'no'} columns {shown(column)}; the header has {names}")
     if columns:
         return [header.index(column) for column in columns], scores, True
-    if sides := _find_sides(header, languages):
+    if sides := find_sides(header, languages):
         found = {_SCORE_NAMES.get(name.strip().lower()): place for place, name in enumerate(header)}
         scores = [score for score in _SCORES if score in found]
         return [*sides, *(found[score] for score in scores)], scores, True
     if has_names or width not in (2, 3):
-        raise InputError(f"{label}: name source and target under `columns`: there are {width}, {names}")
+        wanted = "name the columns of source and target under `columns`"
+        raise InputError(f"{label}: {wanted}; the first row has {width}: {names}")
     return list(range(width)), _SCORES[: width - 2], False
 
 
-def _find_sides(header: Sequence[str], languages: tuple[str, str]) -> tuple[int, int] | None:
+def find_sides(header: Sequence[str], languages: tuple[str, str]) -> tuple[int, int] | None:
     """The columns of both sides if a header names them; a language must be named once."""
     names = [name.strip().lower().removeprefix("translation.") for name in header]
     named = [[place for place, name in enumerate(names) if is_language(name, code)] for code in languages]

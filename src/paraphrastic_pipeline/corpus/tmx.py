@@ -36,11 +36,13 @@ def tmx_rows(
         try:
             for number, variants in enumerate(_units(stream, path), start=1):
                 unreadable.rows += 1
-                source, target = (_texts_in(code, variants) for code in languages)
+                source, target = (
+                    [text for tag, text in variants if is_language(tag, code)] for code in languages
+                )
                 # A paraphrase consists of two variants in one language.
                 sides = [*source[:1], *(target[1:2] if languages[0] == languages[1] else target[:1])]
                 if len(sides) < 2:
-                    unreadable.add(str(path), number, f"not in both languages, only {', '.join(variants)}")
+                    unreadable.add(str(path), number, "not in both languages")
                 elif max(len(side.encode()) for side in sides) > MAX_LINE_BYTES:
                     unreadable.add(str(path), number, TOO_LONG)
                 else:
@@ -51,8 +53,8 @@ def tmx_rows(
             raise InputError(f"{path}:{line}: damaged: {error}") from None
 
 
-def _units(stream: Any, path: Path) -> Iterator[dict[str, list[str]]]:
-    """The texts of each unit, by the primary subtags of their languages."""
+def _units(stream: Any, path: Path) -> Iterator[list[tuple[str, str]]]:
+    """The variants of each unit, as language and text."""
     parser = ElementTree.XMLParser()  # noqa: S314
     body: Any = None
     # Files that refer to TMX's document type, which is not fetched, may have the entities of HTML.
@@ -63,19 +65,13 @@ def _units(stream: Any, path: Path) -> Iterator[dict[str, list[str]]]:
         if event == "start":
             body = element if element.tag in ("tmx", "body") else body
         elif element.tag == "tu":
-            variants: dict[str, list[str]] = {}
-            for variant in element.iter("tuv"):
-                tag = clean(variant.get(_LANGUAGE) or variant.get("lang") or "").replace("_", "-")
-                for segment in variant.iter("seg"):
-                    variants.setdefault(tag.split("-")[0].strip().lower(), []).append(clean(_text(segment)))
-            yield variants
+            yield [
+                (clean(variant.get(_LANGUAGE) or variant.get("lang") or ""), clean(_text(segment)))
+                for variant in element.iter("tuv")
+                for segment in variant.iter("seg")
+            ]
             # Otherwise, the tree would grow with the file.
             body.clear()
-
-
-def _texts_in(code: str, variants: dict[str, list[str]]) -> list[str]:
-    """The texts in a language or, if there are none, under another code of it, such as `no` for `nb`."""
-    return variants.get(code) or next((variants[tag] for tag in variants if is_language(tag, code)), [])
 
 
 def _text(element: ElementTree.Element) -> str:
