@@ -23,9 +23,9 @@ sweep: {dropout: [0.0], megabatch: [4]}
 evaluation: {sts: sts}
 """
 REGISTRY = """\
-name	version	kind	languages	file	addresses	sha256	size	members	licence
-mine	1	{kind}	{languages}	{file}	file:mine/{file}	{sha256}	-	{members}	own
-{more}sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own
+name	version	kind	languages	file	addresses	sha256	size	members	licence	commercial
+mine	1	{kind}	{languages}	{file}	file:mine/{file}	{sha256}	-	{members}	own	yes
+{more}sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own	yes
 """
 ENGLISH = [f"this is the sentence with number {i}" for i in range(500)]
 FOREIGN = [f"dette er setningen med nummer {i}" for i in range(500)]
@@ -131,7 +131,7 @@ def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
         "aligned",
         "a.en.gz",
         languages="en",
-        more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\n",
+        more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\tyes\n",
     )
     for code in ("en", "xx"):
         (pipeline / f"mine/a.{code}.gz").write_bytes(gzip.compress(b"", mtime=0))
