@@ -140,7 +140,6 @@ use rule tabulate_results as tabulate_language_choice with:
         function=TABLES["language_choice"],
         settings={
             "bootstrap_samples": settings.evaluation.bootstrap_samples,
-            "max_bytes": settings.max_member_bytes,
         },
         code=code_of("tabulate_results", TABLES["language_choice"]),
     message:

@@ -7,8 +7,8 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.evaluation.other_sources import bucc_rows
 from paraphrastic_pipeline.registry.archive import open_members, open_stream
 

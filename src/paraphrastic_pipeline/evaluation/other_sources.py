@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.lines import readable_lines
+from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.evaluation.testset_names import TRACKS
 from paraphrastic_pipeline.registry.archive import open_stream
 

@@ -15,7 +15,6 @@ from urllib.parse import unquote, urlsplit
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import is_count
 from paraphrastic_pipeline.registry.addresses import address_error
-from paraphrastic_pipeline.registry.group_layouts import LayoutError, group_layout, text_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,8 @@ class Kind:
         endings: lower-case endings of the names of such files. Only kinds whose corpora are a single file,
             which a configuration can name by its path, have endings.
         members: meaning of the column `members`: an archive member for each side (`sides`), one with lines of
-            both (`lines`), columns of source, target and scores (`columns`), or words of a `layout`.
+            both (`lines`), columns of source, target and scores (`columns`), the `reader` of groups, or the
+            member or columns with the `text`.
         scores: scores that a corpus may contain: `paraphrase_score`, `translation_score`.
         grouped: whether all sentences of the pairs from one line mean the same.
     """
@@ -36,7 +36,7 @@ class Kind:
     languages: tuple[int, ...]
     is_corpus: bool = False
     endings: tuple[str, ...] = ()
-    members: Literal["", "sides", "lines", "columns", "layout"] = ""
+    members: Literal["", "sides", "lines", "columns", "reader", "text"] = ""
     scores: tuple[str, ...] = ()
     grouped: bool = False
 
@@ -54,10 +54,10 @@ KINDS = {
     "aligned": Kind((1,), is_corpus=True),
     "paranmt": Kind((1,), is_corpus=True, members="lines", scores=("paraphrase_score",)),
     "captions": Kind((1,), is_corpus=True, grouped=True),
-    # Sentences of one language in groups that mean the same; see `registry.group_layouts`.
-    "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
-    # Text without pairs, a sentence on each line, or where the words of a layout say.
-    "text": Kind((1,), is_corpus=True, members="layout"),
+    # Sentences of one language in groups that mean the same; see `corpus.groups`.
+    "groups": Kind((1,), is_corpus=True, members="reader", grouped=True),
+    # Text without pairs: a sentence on each line, in columns of a table, or before the tabs of a member.
+    "text": Kind((1,), is_corpus=True, members="text"),
     "tsv": _table(".tsv", ".txt"),
     "csv": _table(".csv"),
     "jsonl": _table(".jsonl", ".ndjson"),
@@ -299,17 +299,11 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
 def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
     named = KINDS[kind].members
-    if named == "layout":
-        try:
-            text_layout(members) if kind == "text" else group_layout(members)
-        except LayoutError as error:
-            return str(error)
-        return None
     if named == "sides" and (not members or len(members) % 2):
         return f"kind {kind!r} needs one member per language, in the order of the languages"
     if named == "lines" and not members:
         return f"kind {kind!r} needs the name of the member with the lines"
-    if not members or kind not in FILE_KINDS:
+    if not members or named in ("reader", "text") or kind not in FILE_KINDS:
         return None
     if named != "columns":
         return f"kind {kind!r} has no columns"

@@ -182,7 +182,9 @@ def named_datasets(config: Configuration, registry: Mapping[str, Dataset]) -> di
         for name, entry in definition.files.items():
             languages = tuple(entry.languages)
             if not entry.target:
-                _add(datasets, entry.kind, [_file(name, name, entry.path, languages, entry.columns)])
+                # Groups are read by the reader of tables with a group in each row.
+                columns = ["table", *entry.columns] if entry.kind == "groups" else entry.columns
+                _add(datasets, entry.kind, [_file(name, name, entry.path, languages, columns)])
                 continue
             first, last = languages[:1], languages[-1:]
             files = [_file(name, name, entry.path, first), _file(name, f"{name}-target", entry.target, last)]

@@ -50,8 +50,6 @@ def semantic_errors(config: Configuration, written: Mapping[str, Json], registry
     for name, mined in config.mined.items():
         yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror, bitext=True)
         yield from _mining_encoder_errors(name, config)
-    for name in config.pairs_per_group:
-        yield from dataset_errors("pairs_per_group", name, registry, ("groups",))
     yield from _language_choice_errors(config, registry)
     yield from testset_errors(config, registry)
     for name, system in config.systems.items():

@@ -79,7 +79,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         definition["selection"] = {section: selection}
     checked, datasets = check_config(config)
     used = [datasets[name] for name in checked.definitions[model].corpora]
-    pairs, scored = _measure(checked.definitions[model], used, checked.max_member_bytes)
+    pairs, scored = _measure(checked.definitions[model], used)
     if scored:
         selection.pop(_SCORE, None)
         if not selection:
@@ -179,9 +179,7 @@ def _entries(files: Iterable[str], parallel: Mapping[str, str], taken: set[str])
     return entries
 
 
-def _measure(
-    definition: Definition, corpora: Sequence[Dataset], max_member_bytes: int
-) -> tuple[int | None, bool]:
+def _measure(definition: Definition, corpora: Sequence[Dataset]) -> tuple[int | None, bool]:
     """About how many pairs corpora have together, None if it is not known; and whether all have scores.
 
     Raises:
@@ -193,24 +191,24 @@ def _measure(
     unscored = 0
     for dataset in corpora:
         pairs = listed.get(dataset.name)
-        scores = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
+        scores: Sequence[str] = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
         file, *others = dataset.files
         if file.path and others:
-            pairs = _read_all(dataset.kind, dataset.files, sides, max_member_bytes)
+            pairs = _read_all(dataset.kind, dataset.files, sides)
         elif dataset.kind in SAMPLED and Path(file.location).is_file():
             rows, share = first_rows(dataset.kind, file.location, file)
             pairs = round(sum(1 for _ in rows.rows) / share)
             scores = rows.scores
             if not pairs:
-                pairs = _read_all(dataset.kind, [file], sides, max_member_bytes)
+                pairs = _read_all(dataset.kind, [file], sides)
         unscored += _SCORE not in scores
         total = None if total is None or pairs is None else total + pairs
     return total, not unscored
 
 
-def _read_all(kind: str, files: Iterable[RemoteFile], sides: tuple[str, str], max_member_bytes: int) -> int:
+def _read_all(kind: str, files: Iterable[RemoteFile], sides: tuple[str, str]) -> int:
     """The number of pairs in a corpus, whose reader says what is wrong with it as a whole."""
     whole = [CorpusFile(Path(file.location), file.languages, file.members) for file in files]
     with TemporaryDirectory() as folder:
         output = Path(folder, "pairs.parquet")
-        return extract_corpus(kind, whole, sides, output, max_member_bytes=max_member_bytes)["pairs"]
+        return extract_corpus(kind, whole, sides, output)["pairs"]

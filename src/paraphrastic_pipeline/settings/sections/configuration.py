@@ -222,18 +222,11 @@ class Configuration(ModelSections):
     """The data set with the fastText model that identifies languages (`lid176`), or with labelled text to
     train one on; null turns language identification off.
     """
-    max_member_bytes: Annotated[int, Range(1)] = 107374182400
-    """The size in bytes that no member of a downloaded archive may exceed."""
     shards: Annotated[int, Range(1, 10000)] = 1
     """The number of parts, of at least 65,536 pairs, in which a corpus is scored, to keep a cluster busy."""
     extraction: Extraction = setting(Extraction)
     text: Text = setting(Text)
     contamination: Contamination = setting(Contamination)
-    pairs_per_group: Mapping[str, Annotated[int, Range(1)]] = setting({})
-    """The number of pairs that are drawn from a group of sentences that mean the same, at most, by the name
-    of the corpus; 10 for corpora that are not named. If `link:` joins the rows of a corpus, this is the limit
-    for each row, not for all rows that are joined.
-    """
     statistics: Statistics = setting(Statistics)
     studies: Mapping[PlainName, Study] = setting({})
     """Models that are compared in `results/tables/studies.csv`, by the name of the study; see

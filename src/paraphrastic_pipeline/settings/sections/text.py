@@ -10,8 +10,8 @@ from paraphrastic_pipeline.settings.declared import section, setting
 class Extraction:
     """How corpora are read."""
 
-    max_unreadable: Annotated[int, Range(0)] = setting(0, original=1000)
-    """The number of rows of a corpus that may be unreadable; one more stops the run."""
+    max_unreadable: Annotated[float, Range(0, 1)] = 0.01
+    """The largest share of the rows of a corpus that may be unreadable; a larger one stops the run."""
 
 
 @section
