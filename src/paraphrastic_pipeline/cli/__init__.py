@@ -8,7 +8,6 @@ COMMANDS = {
         inspection.inspect,
         training_data.negatives,
         runs.report,
-        runs.verify,
         training_data.links,
     ),
 }

@@ -12,14 +12,14 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
-from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.first_screen import surprises
 from paraphrastic_pipeline.report.markup import text_of_markdown
 from paraphrastic_pipeline.report.outcome import read_outcomes
 from paraphrastic_pipeline.report.pages import write_page
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
-from paraphrastic_pipeline.report.provenance import read_provenance
 from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
 from paraphrastic_pipeline.report.summary import (
     Ledger,
@@ -30,7 +30,6 @@ from paraphrastic_pipeline.report.summary import (
     read_speeds,
     trained_models,
 )
-from paraphrastic_pipeline.training.durations import in_words
 
 LEDGER = "ledger"
 _FOLDER = Path(__file__).parent
@@ -41,8 +40,6 @@ _UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>\[]*>|<metadata>.*?</metadata>|<
 _FILTERS: dict[str, Callable[..., str]] = {
     "json": partial(json.dumps, indent=2, ensure_ascii=False),
     "bracketed": bracketed,
-    "duration": in_words,
-    "bytes": "{:,}".format,
 }
 _ESCAPED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#"&'}
 
@@ -206,8 +203,8 @@ class _Page:
 
 
 def _summarise_provenance(path: Path) -> dict[str, Any]:
-    content = read_provenance(path)
-    return {"content": content, "facts": provenance_facts(content), "cost": cost_of(content)}
+    content = read_json(path)
+    return {"content": content, "facts": provenance_facts(content)}
 
 
 def embed_svg(path: Path, *, label: str) -> Picture:
