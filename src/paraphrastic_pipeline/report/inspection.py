@@ -18,7 +18,7 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.vocabulary import SPACE, ordinary_pieces
-from paraphrastic_pipeline.base.tables import read_tsv, write_csv
+from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import read_table
 
 NEIGHBOURS_COLUMNS = ("sentence", "rank", "after_training", "cosine", "before_training", "cosine_before")
@@ -188,7 +188,9 @@ def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
     """
     rows = []
     for path, corpus in files:
-        for reason, group in groupby(read_tsv(path), itemgetter("reason")):
+        lines = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+        dropped = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+        for reason, group in groupby(dropped, itemgetter("reason")):
             for row in islice(group, _EXAMPLES):
                 shown = _shown(row["source"]), _shown(row["target"])
                 rows.append(dict(zip(DROPPED_COLUMNS, (reason, corpus, *shown), strict=True)))

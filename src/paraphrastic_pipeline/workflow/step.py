@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.errors import LogFormatter, lack_of_memory, spelled_out
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic_pipeline.base.errors import LogFormatter, is_out_of_memory, spelled_out
 from paraphrastic_pipeline.registry.lock import verify_downloads
 
 # What to do if memory runs out.
@@ -45,8 +45,8 @@ def step(snakemake: Any) -> Iterator[None]:
         verify_downloads(inputs)
         yield
     except BaseException as error:
-        if lack := lack_of_memory(error):
-            cause = f"{lack}; {FEWER_STEPS}"
+        if is_out_of_memory(error):
+            cause = f"not enough memory: {on_one_line(error)}; {FEWER_STEPS}"
         elif isinstance(error, InputError):
             cause = str(error)
         elif isinstance(error, OSError):
