@@ -10,7 +10,6 @@ import pytest
 from pipelines import ROOT, snakemake
 
 from paraphrastic import load_model
-from paraphrastic_pipeline.base.records import UNDECLARED
 
 MODELS = ("en", "de", "es", "fr")
 YEARS = ("2012", "2013", "2014", "2015", "2016")
@@ -98,25 +97,6 @@ def test_models_know_paraphrases_and_translations(finished_once: Path) -> None:
         own = encoder.score_raw_text(list(zip(source, target, strict=True)))
         other = encoder.score_raw_text(list(zip(source, target[1:] + target[:1], strict=True)))
         assert sum(own) / 200 > sum(other) / 200 + 0.2, text
-
-
-def test_every_file_that_a_step_opens_is_declared(finished_once: Path) -> None:
-    found: dict[str, set[str]] = {}
-    logs = finished_once / "results/logs"
-    for log in logs.rglob("*.log"):
-        for line in log.read_text(encoding="utf-8").splitlines():
-            if UNDECLARED in line:
-                found.setdefault(log.relative_to(logs).parts[0], set()).add(line.split(UNDECLARED)[1])
-    # The download step reads addresses, which for the sample are files. A checkpoint belongs to the step
-    # that writes it.
-    for path in found.pop("download_file"):
-        assert path.startswith("data/sample/") or path.endswith(".part")
-    # The logs contain the records of all steps, but Snakemake does not know them as inputs.
-    for path in found.pop("write_provenance.log"):
-        assert path.startswith(("results/logs/", "resources/downloads/", "config/", "data/"))
-    for step in list(found):
-        found[step] = {path for path in found[step] if "/checkpoints" not in path}
-    assert {step: paths for step, paths in found.items() if paths} == {}
 
 
 # The file of the sample from which each corpus is made, with its name in `noise.tsv`.

@@ -69,6 +69,13 @@ FOUND_ELSEWHERE = {
     "train_model": {"output.sentencepiece", "output.config", "output.history"},
     "train_transformer": {"output.history", "output.pooling"},
     "write_card": {"input.sweep", "input.tokenizer"},
+    "write_provenance": {
+        "input.tables",
+        "input.intervals",
+        "input.figures",
+        "input.models",
+        "input.results",
+    },
     "write_report": {
         "input.tables",
         "input.intervals",
