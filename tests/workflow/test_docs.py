@@ -72,7 +72,7 @@ EXAMPLES = [
     if "billion.yaml" not in block
     if (
         lines := re.findall(
-            r"^paraphrastic (?:embed|score|evaluate|mine|search|dedup|export|plan|report|verify) "
+            r"^paraphrastic (?:embed|score|evaluate|mine|search|dedup|export|plan|report) "
             r"(?:.*\\\n)*.*$",
             block,
             re.M,

@@ -1,4 +1,4 @@
-"""`paraphrastic new`, `config`, `plan`, `report` and `verify`: before and after a run of the pipeline."""
+"""`paraphrastic new`, `config`, `plan` and `report`: before and after a run of the pipeline."""
 
 import argparse
 import json
