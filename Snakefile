@@ -31,7 +31,6 @@ include: "rules/transformer.smk"
 include: "rules/testsets.smk"
 include: "rules/evaluate.smk"
 include: "rules/speed.smk"
-include: "rules/filter_study.smk"
 include: "rules/language_choice.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
@@ -43,9 +42,7 @@ wildcard_constraints:
     corpus=one_of(corpora.corpora),
     dataset=one_of(datasets),
     mined=one_of(settings.mined),
-    measure=one_of(MEASURES),
     model="|".join(settings.definitions),
-    part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
     system=one_of([*evaluations.systems, *settings.definitions, *models.teacher_places]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",

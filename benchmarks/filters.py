@@ -26,7 +26,7 @@ from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset

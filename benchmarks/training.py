@@ -39,7 +39,7 @@ from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.devices import choose_device
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.base.threads import Workers
-from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoints

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from paraphrastic_pipeline.settings.declared import schema_of
 from paraphrastic_pipeline.settings.definitions import OVERRIDABLE
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined
 from paraphrastic_pipeline.settings.sections.encoder import Part
 from paraphrastic_pipeline.settings.sections.evaluation import System
+from paraphrastic_pipeline.settings.sections.fields import schema_of
 from paraphrastic_pipeline.settings.sections.studies import Study
 
 ROOT = Path(__file__).parents[1]

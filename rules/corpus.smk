@@ -59,7 +59,6 @@ rule score_pairs:
         # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
         language_id=corpora.language_id,
-        word_vectors=corpora.paraphrase_vectors,
     output:
         scored="results/scored/{corpus}/{pair}/{scatteritem}.parquet",
     log:
@@ -147,7 +146,7 @@ rule hold_out_pairs:
         **needs("hold_out_pairs"),
     params:
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
-        held_out=lookup(dpath="definitions/{model}/held_out", within=config),
+        held_out=lambda wildcards: as_json(models.definition(wildcards).held_out),
         max_pairs=models.of("max_pairs"),
         texts=models.of("texts"),
         seed=settings.seed,
@@ -188,8 +187,7 @@ rule merge_pairs:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         drop=models.dropped_kinds,
-        duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
-        near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),
+        duplicates=lambda wildcards: models.definition(wildcards).duplicates,
         max_pairs=models.of("max_pairs"),
         weights=models.of("weights"),
         grouped=models.of("grouped"),

@@ -5,10 +5,9 @@ from paraphrastic_pipeline.workflow.functions import FIGURES
 # The files that the function of each figure takes (workflow.functions).
 FIGURE_FILES = {
     "funnel": {"funnel": "results/tables/funnel.csv", "overlap": "results/tables/filter_overlap.csv"},
-    "map": {"table": rules.inspect_model.output.map},
     **{
         name: {"table": f"results/tables/{name}.csv"}
-        for name in ("filter_study", "language_choice", "speed", "sweep")
+        for name in ("language_choice", "speed", "sweep")
     },
 }
 

@@ -4,12 +4,6 @@ from paraphrastic_pipeline.workflow.functions import TABLES
 
 # What each table is made of: the files, and then the settings, that its function takes (workflow.functions).
 TABLE_FILES = {
-    "filter_study": {
-        "summaries": studies.filter_study_files("parts.json"),
-        "development": studies.filter_study_files("{part}/development.json"),
-        "sts": studies.filter_study_files("{part}/sts.json"),
-        "published": "config/published/filter_study.csv",
-    },
     "speed": {"measured": "results/eval/speed.json", "published": "config/published/speed.csv"},
     "studies": {
         "sweeps": [f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
@@ -72,7 +66,6 @@ use rule tabulate_results as tabulate_corpora with:
         statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
         samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
         merged=models.merged_counts,
-        documents=corpora.downloads(settings.statistics.idf),
     output:
         table="results/tables/corpora.csv",
     log:
@@ -88,8 +81,6 @@ use rule tabulate_results as tabulate_corpora with:
         settings={
             "corpora": models.model_corpora,
             "models": models.table_models,
-            "languages": corpora.languages_of_files(settings.statistics.idf),
-            "max_bytes": settings.max_member_bytes,
         },
         code=code_of("tabulate_results", TABLES["corpora"]),
     message:
@@ -148,35 +139,10 @@ use rule tabulate_results as tabulate_language_choice with:
         "results/benchmarks/tabulate_language_choice.tsv"
     params:
         function=TABLES["language_choice"],
-        settings={
-            "bootstrap_samples": settings.evaluation.bootstrap_samples,
-            "max_bytes": settings.max_member_bytes,
-        },
+        settings={"bootstrap_samples": settings.evaluation.bootstrap_samples},
         code=code_of("tabulate_results", TABLES["language_choice"]),
     message:
         "Tabulate the study of languages"
-
-
-use rule tabulate_results as tabulate_negatives with:
-    input:
-        studies.study_model_files("negatives", "results/models"),
-        pairs=studies.study_file("negatives", "results/corpora/{data}/pairs.parquet"),
-    output:
-        table="results/tables/negatives.csv",
-    log:
-        "results/logs/tabulate_negatives.log",
-    benchmark:
-        "results/benchmarks/tabulate_negatives.tsv"
-    conda:
-        "../envs/train.yaml"
-    resources:
-        **needs("tabulate_negatives"),
-    params:
-        function=TABLES["negatives"],
-        settings=studies.negatives_settings,
-        code=code_of("tabulate_results", TABLES["negatives"]),
-    message:
-        "Tabulate the negatives of a model"
 
 
 rule tabulate_systems:

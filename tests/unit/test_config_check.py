@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from configurations import ROOT, THEIRS, changed, checked, configured, load
+from paraphrastic_pipeline.settings.completion import fill_defaults, normalize
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Part
 from paraphrastic_pipeline.settings.check import complete_config, read_config
-from paraphrastic_pipeline.settings.completion import fill_defaults, normalize
-from paraphrastic_pipeline.settings.declared import schema_of
 from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.fields import schema_of
 
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 

@@ -10,9 +10,9 @@ from configurations import DEFAULT, REGISTRY, ROOT, assert_fault, changed, check
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.check import check_config, complete_config
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import named_datasets
+from paraphrastic_pipeline.settings.sections.fields import as_json
 
 MINE = {"path": "My-Data.v2.tsv.gz"}
 

@@ -8,7 +8,7 @@ import yaml
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.declared import as_json
+from paraphrastic_pipeline.settings.sections.fields import as_json
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic_pipeline.base.hub_names import hub_name, place_fault
 from paraphrastic_pipeline.settings.local_files import place_errors
+from paraphrastic_pipeline.settings.places import hub_name, place_fault
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 import pytest
 from configurations import ROOT, configured, load
-
-import paraphrastic_pipeline.settings.sections as package
 from paraphrastic_pipeline.base.limits import Also, Length, Overrides, Range
 from paraphrastic_pipeline.base.typed import faults, hints_of
 from paraphrastic_pipeline.settings.completion import errors, fill_defaults, kind_at, normalize, section_in
-from paraphrastic_pipeline.settings.declared import (
+
+import paraphrastic_pipeline.settings.sections as package
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.fields import (
     as_json,
     built,
     by_recipe,
@@ -24,7 +25,6 @@ from paraphrastic_pipeline.settings.declared import (
     section,
     setting,
 )
-from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 
 SECTIONS = [

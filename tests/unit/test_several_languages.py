@@ -10,8 +10,8 @@ from configurations import DEFAULT, REGISTRY, ROOT, changed, checked
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs
+from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.models import Models

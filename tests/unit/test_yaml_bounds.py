@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from paraphrastic_pipeline.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, RefusedError, check_bounds
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic_pipeline.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, RefusedError, check_bounds
-from paraphrastic_pipeline.base.yaml_text import read_yaml
 from paraphrastic_pipeline.settings.check import read_config
+from paraphrastic_pipeline.settings.yaml import read_yaml
 from snakemake_logger_plugin_paraphrastic import refuse_files
 
 LETTERS = "bcdefghij"

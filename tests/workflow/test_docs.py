@@ -17,8 +17,8 @@ from pipelines import ROOT, snakemake
 
 from paraphrastic.cli import main
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.settings.declared import schema_of
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.fields import schema_of
 
 PAGES = sorted(
     [

@@ -13,6 +13,6 @@ with step(snakemake):
         snakemake.output.sample,
         languages=tuple(snakemake.wildcards.pair.split("-")),
         sentences=snakemake.params.sentences,
-        parsers=snakemake.params.parsers,
+        parsers={},
         seed=snakemake.params.seed,
     )

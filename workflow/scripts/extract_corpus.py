@@ -15,7 +15,6 @@ with step(snakemake):
         [CorpusFile(path, file["languages"], file["members"]) for path, file in files],
         tuple(snakemake.wildcards.pair.split("-")),
         snakemake.output.pairs,
-        max_member_bytes=snakemake.config["max_member_bytes"],
         unreadable=snakemake.output.unreadable,
         max_unreadable=snakemake.params.max_unreadable,
         drawing=Drawing.of_rule(snakemake.params.drawing, resources_of(snakemake, share=2)),

@@ -8,14 +8,14 @@ from paraphrastic_pipeline.corpus.database import resources_of
 from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 
 with step(snakemake):
-    settings = ("duplicates", "near_duplicates", "drop", "max_pairs", "weights", "grouped", "texts")
+    settings = ("duplicates", "drop", "max_pairs", "weights", "grouped", "texts")
     merge_pairs(
         snakemake.input.selected,
         snakemake.output.pairs,
         counts=snakemake.output.counts,
         contaminated=snakemake.input.contaminated,
         held_out=next(iter(snakemake.input.get("held_out", [])), None),
-        merging=Merging(**{name: snakemake.params[name] for name in settings}),
+        merging=Merging(near_duplicates=None, **{name: snakemake.params[name] for name in settings}),
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )

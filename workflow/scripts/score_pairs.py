@@ -1,6 +1,6 @@
 """Label the pairs of a corpus with lengths, languages, overlap and paraphrase score.
 
-Inputs: pairs, language_id, word_vectors (the last two may be empty). Output: scored.
+Inputs: pairs, language_id (which may be empty). Output: scored.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ with step(snakemake):
         snakemake.output.scored,
         languages=tuple(snakemake.wildcards.pair.split("-")),
         identifier=next(map(Path, snakemake.input.language_id), None),
-        word_vectors=next(map(Path, snakemake.input.word_vectors), None),
+        word_vectors=None,
         text=TextSettings(
             **snakemake.params.preparation,
             words=snakemake.params.words,

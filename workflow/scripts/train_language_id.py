@@ -12,6 +12,5 @@ with step(snakemake):
     train_language_id(
         Path(snakemake.input.downloads[0]),
         Path(snakemake.output.model),
-        max_bytes=snakemake.config["max_member_bytes"],
         seed=snakemake.params.seed,
     )

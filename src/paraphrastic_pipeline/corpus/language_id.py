@@ -97,7 +97,7 @@ class Identified(NamedTuple):
 
 
 def train_language_id(
-    labelled: Path, output: Path, *, max_bytes: int, epochs: int = 10, seed: int
+    labelled: Path, output: Path, *, max_bytes: int = 100 << 30, epochs: int = 10, seed: int
 ) -> dict[str, int]:
     """Train a small fastText classifier on labelled text.
 

@@ -48,7 +48,7 @@ def extract_corpus(
     languages: tuple[str, str],
     output: str | Path,
     *,
-    max_member_bytes: int,
+    max_member_bytes: int = 100 << 30,
     unreadable: str | Path | None = None,
     max_unreadable: int = 0,
     drawing: Drawing | None = None,

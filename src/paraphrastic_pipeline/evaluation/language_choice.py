@@ -52,7 +52,7 @@ def tabulate_language_choice(
     correlations: Path,
     *,
     bootstrap_samples: int,
-    max_bytes: int,
+    max_bytes: int = 100 << 30,
 ) -> None:
     """Write a row for each language, and Spearman's correlations over the languages.
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from paraphrastic.model.architecture import Architecture, encoder_name
 from paraphrastic_pipeline.base import markup
-from paraphrastic_pipeline.base.yaml_text import write_yaml
+from paraphrastic_pipeline.settings.yaml import write_yaml
 
 Content = Mapping[str, Any]
 

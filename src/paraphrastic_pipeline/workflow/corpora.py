@@ -11,17 +11,17 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import opus_corpora
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.fields import as_json
 
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
 # A function that a rule uses as an input or params function.
 OfWildcards = Callable[[Wildcards], Any]
 
-# The most pairs that are drawn from a group, unless the configuration says otherwise.
+# The most pairs that are drawn from a group.
 PAIRS_PER_GROUP = 10
 # The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
 MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
@@ -93,10 +93,6 @@ class Corpora:
         dataset = self.datasets[name]
         return self.locations(dataset.select(languages) if languages else dataset.files)
 
-    def languages_of_files(self, name: str | None) -> list[str]:
-        """Return the language of each file of a data set of text in one language; none without a data set."""
-        return [] if name is None else [file.languages[0] for file in self.datasets[name].files]
-
     def expected_file(self, wildcards: Wildcards) -> tuple[str, str | None] | None:
         """Return the version and digest that the registry has for the file that the job downloads."""
         files = self.datasets[wildcards.dataset].files
@@ -122,14 +118,7 @@ class Corpora:
         """Return how pairs are drawn from a corpus of groups; empty for other corpora."""
         if self.datasets[name].kind != "groups":
             return {}
-        return {
-            "pairs_per_group": self.config.pairs_per_group.get(name, PAIRS_PER_GROUP),
-            "seed": self.config.seed,
-        }
-
-    def paraphrase_vectors(self, wildcards: Wildcards) -> list[str]:
-        """Return the word vectors that score paraphrases; none for bitext."""
-        return self.downloads(self.config.word_vectors) if is_paraphrase(wildcards) else []
+        return {"pairs_per_group": PAIRS_PER_GROUP, "seed": self.config.seed}
 
     def overlap_tokenizer(self, wildcards: Wildcards) -> str:
         """Return how to split a corpus's pairs into words for their trigram overlap."""
@@ -171,7 +160,7 @@ class Corpora:
         name = wildcards.mined
         return [
             shard
-            for corpus in self.config.mined[name].corpora
+            for corpus in self.config.mined[name].names
             for shard in gather(f"results/{kind}/{name}/{corpus}/{{scatteritem}}.parquet")
         ]
 

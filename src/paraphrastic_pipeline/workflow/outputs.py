@@ -7,9 +7,9 @@ from pathlib import Path
 
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.report.contents import CAPTIONS
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import System
+from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.settings.study_models import seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
@@ -17,12 +17,9 @@ from paraphrastic_pipeline.workflow.functions import FIGURES
 
 # The settings that ask for what a configuration may not ask for, by the names of tables and pictures.
 _SETTINGS = {
-    "filter_study": "filter_study.model",
     "studies": "studies",
-    "negatives": "negatives.model",
     **dict.fromkeys(("language_choice", "language_choice_correlations"), "language_choice.models"),
     "speed": "evaluation.speed",
-    **dict.fromkeys(("neighbours", "pieces", "dropped", "map"), "inspection.model"),
 }
 
 
@@ -60,9 +57,8 @@ class Results:
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
-        # All figures; the map has no table of its own.
-        drawn = {**others, "map": config.inspection.model is not None}
-        plotted = {name: is_made for name, is_made in drawn.items() if name in FIGURES}
+        # All figures.
+        plotted = {name: is_made for name, is_made in others.items() if name in FIGURES}
         self.figures = [
             *self.system_tables,
             *(figure for figure, is_made in plotted.items() if is_made),
@@ -117,9 +113,7 @@ class Results:
         """Return all tables besides those of systems, and whether they are made."""
         models = self.evaluations.models
         corpora = bool(models.model_corpora)
-        study = self.config.filter_study.model in self.config.models
         choice = bool(self.config.language_choice.models)
-        inspected = self.config.inspection.model is not None
         return {
             "dataset_differences": len(self.differing) > 1,
             "contamination": corpora,
@@ -127,13 +121,10 @@ class Results:
             "funnel": corpora,
             "filter_overlap": corpora,
             "sweep": True,
-            "filter_study": study,
             "studies": bool(models.study_models),
-            "negatives": self.config.negatives.model is not None,
             "language_choice": choice,
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
-            **dict.fromkeys(("neighbours", "pieces", "dropped"), inspected),
         }
 
     def _off(self) -> dict[str, str]:
@@ -147,15 +138,8 @@ class Results:
 
     def _incomparable(self) -> dict[str, dict[str, str]]:
         """Return why the figures of some columns cannot be compared, by table and column."""
-        statistics = self.config.statistics
-        corpora: dict[str, str] = {}
-        if statistics.idf is None:
-            why = "the document frequencies are those of the corpus itself, since statistics.idf is null"
-            corpora |= {"idf": why, "idf_std": why}
-        # The published parses are of English.
-        if "en" not in statistics.parsers:
-            corpora["parse_entropy"] = "statistics.parsers names no parser for English"
-        return {"corpora": corpora}
+        why = "the document frequencies are those of the corpus itself"
+        return {"corpora": {"idf": why, "idf_std": why, "parse_entropy": "nothing is parsed"}}
 
     def _left_out(self, table: str) -> list[str]:
         """Return the systems that `evaluation.only` leaves out of a table."""

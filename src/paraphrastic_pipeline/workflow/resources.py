@@ -23,7 +23,7 @@ from paraphrastic_pipeline.workflow.model_needs import (
     vocabulary_need,
     weights_mb,
 )
-from paraphrastic_pipeline.workflow.need import MERGED_PAIR, NEEDS, SENTENCES, Need
+from paraphrastic_pipeline.workflow.need import NEEDS, SENTENCES, Need
 
 # A function that returns the MB of one or more files.
 Megabytes = Callable[[str | Iterable[str]], float]
@@ -101,24 +101,18 @@ class Needs:
         match step:
             case "score_pairs":
                 treebank = self.evaluations.corpora.overlap_tokenizer(wildcards) == "treebank"
-                words = NEEDS["word_vectors"].of(megabytes(input.word_vectors))
                 need = NEEDS["score_pairs_treebank" if treebank else step]
-                return need.of(megabytes(input.pairs) / config.shards) + words
+                return need.of(megabytes(input.pairs) / config.shards)
             case "measure_similarity":
                 weights = NEEDS["weights"].of(megabytes(input.system))
                 return NEEDS[step].of(megabytes(input.pairs) / config.shards) + weights
             case "translate_corpus" if translator := config.mined[wildcards.mined].translator:
                 return translation_need(translator, megabytes(input.pairs) / config.shards)
-            case "select_pairs" if models.selection(wildcards).get("rank"):
+            case "select_pairs" if getattr(models.filters(wildcards), "rank", None):
                 step = "select_pairs_ranked"
-            case "merge_pairs" if models.definition(wildcards).near_duplicates:
-                step = "merge_pairs_near_duplicates"
             case "describe_corpus":
                 size, sampled = megabytes(input), 2 * config.statistics.sentences * _SAMPLED
                 return replace(NEEDS[step].of(size), disk_mb=min(size, sampled))
-            case "rank_pairs":
-                need, study = NEEDS[step].of(megabytes(input)), config.filter_study
-                return replace(need, disk_mb=min(study.sample * MERGED_PAIR, need.disk_mb / study.parts))
             case "embed_teacher":
                 return NEEDS[step].of(megabytes(input.pairs)) + self._loading(wildcards.system)
             case "embed_pieces" | "embed_sample" | "fit_tables":
@@ -128,10 +122,6 @@ class Needs:
                 # Every unit has training data of its own.
                 units = len(models.definition(wildcards).architecture.units)
                 return replace(need, disk_mb=units * need.disk_mb)
-            case "tabulate_corpora":
-                return NEEDS[step].of(megabytes(input.documents))
-            case "tabulate_negatives":
-                return NEEDS[step] + self._loading(config.negatives.model or "")
             case "measure_speed":
                 return self._measuring()
             case "choose_model":
@@ -191,9 +181,8 @@ class Needs:
         return megabytes_on_disk(self.evaluations.files(system)) or place_mb(self.place(system))
 
     def place(self, system: str) -> str:
-        """Return the folder or the name of another encoder, or nothing if its vectors were saved."""
-        given = next(iter(self.evaluations.place(system).values()))
-        return given if isinstance(given, str) else ""
+        """Return the folder or the name of another encoder."""
+        return str(next(iter(self.evaluations.place(system).values())))
 
     def is_guessed(self, system: str) -> bool:
         """Return whether a system is a Transformer whose size is not known before it is downloaded."""

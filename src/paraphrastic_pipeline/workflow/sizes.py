@@ -110,8 +110,8 @@ class Sizes:
     def add(self, job: Job) -> tuple[Need, float, float]:
         """Add a job; return its need, the MB of its outputs, and those that it has only while it runs."""
         need = job.need(self.megabytes)
-        # The first outputs are the data; the others are small.
-        data = job.outputs[: self.run.config.filter_study.parts if job.step == "rank_pairs" else 1]
+        # The first output is the data; the others are small.
+        data = job.outputs[:1]
         written = self._data(job, need) or _SMALL_MB
         self._known |= dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, written)
         merging = MERGING * self.megabytes(job.inputs) if job.step == "merge_pairs" else 0.0
@@ -173,7 +173,7 @@ class Sizes:
         definition, rate = self.run.config.definitions[job.wildcards["model"]], NEEDS[job.step].disk_per_mb
         total = 0.0
         # The selected pairs of each corpus come first among the inputs; contaminated pairs come after.
-        for corpus, path in zip(definition.corpora, job.inputs, strict=False):
+        for corpus, path in zip(definition.names, job.inputs, strict=False):
             most, weight = definition.max_pairs.get(corpus), definition.weights.get(corpus) or 1
             size = self.megabytes(path) * rate
             total += weight * (size if most is None else min(size, most * MERGED_PAIR))
