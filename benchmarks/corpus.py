@@ -6,7 +6,6 @@ sample, in random pairs with a number each. Writes results/benchmarks/corpus.jso
 """
 
 import argparse
-import gzip
 import multiprocessing
 import random
 import re
@@ -16,19 +15,16 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import fasttext
-import numpy as np
-from nltk.tokenize import TreebankWordTokenizer
 
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
-from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_language_id
+from paraphrastic_pipeline.corpus.counts import FilterFiles
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
@@ -36,20 +32,25 @@ from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.statistics import describe_corpus
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
-from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
+from paraphrastic_pipeline.settings.sections.selection import (
+    LanguageFilter,
+    LengthFilter,
+    ParaphraseSelection,
+    Span,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
-PAPER = {
-    "length": {"min": 5, "max": 40, "count": "mean"},
-    "language": {"rule": "best", "min_probability": 0.0},
-    "trigram_overlap": {"min": 0.0, "max": 0.7},
-    "paraphrase_score": {"min": 0.4, "max": 1.0},
-}
+PAPER = ParaphraseSelection(
+    length=LengthFilter(min=5, max=40, count="mean"),
+    language=LanguageFilter(rule="best", min_probability=0.0),
+    trigram_overlap=Span(min=0.0, max=0.7),
+    near_copy=None,
+    paraphrase_score=None,
+)
 MEMBER = "para-nmt.txt"
-NEAR = {"ngram": 2, "min_similarity": 0.95}
-TREEBANK = TreebankWordTokenizer().tokenize
+LANGUAGES = SAMPLE / "languages.ftz"
 
 
 def main() -> None:
@@ -63,9 +64,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        train_language_id(SAMPLE / "languages.txt.gz", folder / "lid.bin", max_bytes=1 << 30, seed=1)
-        write_vectors(folder / "vectors.txt.gz")
-        labels = measure_labels(folder, repeats=options.repeats)
+        labels = measure_labels(repeats=options.repeats)
         steps = {str(size): measure_steps(folder, size) for size in options.pairs}
     write_json(options.output, {"labels": labels, "steps": steps})
     for label, figures in labels.items():
@@ -84,20 +83,11 @@ def sample_pairs() -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
-def write_vectors(path: Path) -> None:
-    """Write random word vectors in 300 dimensions for the sample's words."""
-    words = Counter(word for pair in sample_pairs() for side in pair[:2] for word in side.lower().split())
-    generator = random.Random(1)
-    with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
-        for word in words:
-            file.write(f"{word} {' '.join(f'{generator.gauss(0, 1):.3f}' for _ in range(300))}\n")
-
-
-def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]:
+def measure_labels(*, repeats: int) -> dict[str, dict[str, float]]:
     """Pairs labelled per second on one core, by label."""
     pairs = sample_pairs() * 2
     sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    identifier, vectors = LanguageIdentifier(folder / "lid.bin"), WordVectors(folder / "vectors.txt.gz")
+    identifier = LanguageIdentifier(LANGUAGES)
     few = len(pairs) // 10
 
     def speed(action: Callable[[], Any], size: int) -> float:
@@ -108,22 +98,16 @@ def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]
             seconds.append(time.perf_counter() - start)
         return size / statistics.median(seconds)
 
-    plain = speed(lambda: reference_overlap(sources[:few], targets[:few], str.split), few)
-    treebank = speed(lambda: reference_overlap(sources[:few], targets[:few], TREEBANK), few)
-    one_by_one = speed(lambda: reference_languages(folder / "lid.bin", sources[:few] + targets[:few]), few)
-    averaged = speed(lambda: reference_scores(folder / "vectors.txt.gz", sources[:few], targets[:few]), few)
+    plain = speed(lambda: reference_overlap(sources[:few], targets[:few]), few)
+    one_by_one = speed(lambda: reference_languages(LANGUAGES, sources[:few] + targets[:few]), few)
     word = speed(lambda: compare_words(sources, targets), len(pairs))
-    word_treebank = speed(lambda: compare_words(sources, targets, tokenizer="treebank"), len(pairs))
     languages = speed(lambda: identifier.identify(sources + targets, "en"), len(pairs))
-    scores = speed(lambda: vectors.paraphrase_score(sources, targets), len(pairs))
     # The speed of computing all labels one after the other.
-    together = 1 / (1 / treebank + 1 / one_by_one + 1 / averaged)
-    everything = 1 / (1 / word + 1 / languages + 1 / scores)
+    together = 1 / (1 / plain + 1 / one_by_one)
+    everything = 1 / (1 / word + 1 / languages)
     measured = {
         "trigram overlap": (word, plain),
-        "trigram overlap, Treebank": (word_treebank, treebank),
         "languages": (languages, one_by_one),
-        "paraphrase score": (scores, averaged),
         "all labels": (everything, together),
     }
     return {
@@ -132,13 +116,11 @@ def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]
     }
 
 
-def reference_overlap(
-    sources: list[str], targets: list[str], words: Callable[[str], list[str]]
-) -> list[float]:
+def reference_overlap(sources: list[str], targets: list[str]) -> list[float]:
     """Trigram overlap in plain Python."""
     overlaps = []
     for pair in zip(sources, targets, strict=True):
-        sides = [words(text.lower()) for text in pair]
+        sides = [text.lower().split() for text in pair]
         trigrams = [Counter(zip(side, side[1:], side[2:], strict=False)) for side in sides]
         total = min(side.total() for side in trigrams)
         overlaps.append((trigrams[0] & trigrams[1]).total() / total if total else 0.0)
@@ -149,22 +131,6 @@ def reference_languages(model: Path, texts: list[str]) -> list[str]:
     """The language of each sentence, with one call of fastText per sentence."""
     identifier = fasttext.FastText._FastText(str(model))
     return [identifier.f.predict(text.lower() + "\n", 1, 0.0, "strict")[0][1] for text in texts]
-
-
-def reference_scores(vectors: Path, sources: list[str], targets: list[str]) -> list[float]:
-    """Cosines of averaged word vectors, with one array per word."""
-    table: dict[str, np.ndarray] = {}
-    with gzip.open(vectors, "rt", encoding="utf-8") as file:
-        for line in file:
-            word, *numbers = line.split()
-            table[word] = np.array(numbers, np.float32)
-    cosines = []
-    for pair in zip(sources, targets, strict=True):
-        one, other = (
-            np.mean([table[word] for word in text.lower().split() if word in table], axis=0) for text in pair
-        )
-        cosines.append(float(one @ other / np.sqrt((one @ one) * (other @ other))))
-    return cosines
 
 
 def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
@@ -186,9 +152,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
     )
     files = {name: folder / f"{name}.parquet" for name in ("pairs", "scored", "selected", "marked", "merged")}
     counts = folder / "counts.json"
-    merging = Merging(
-        duplicates="keep_one", near_duplicates=None, drop=["exact"], max_pairs=[None], weights=[1]
-    )
+    merging = Merging(duplicates="keep_one", drop=["exact"], max_pairs=[None], weights=[1])
     merge = partial(
         merge_pairs,
         [files["selected"]],
@@ -214,8 +178,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             files["pairs"],
             files["scored"],
             languages=("en", "en"),
-            identifier=folder / "lid.bin",
-            word_vectors=folder / "vectors.txt.gz",
+            identifier=LANGUAGES,
             text=TextSettings(segmentation={}, folding={}, lowercase=True),
         ),
         "describe": partial(
@@ -225,7 +188,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             folder / "sample.parquet",
             languages=("en", "en"),
             sentences=100_000,
-            parsers={},
             seed=1,
         ),
         "select": partial(
@@ -233,7 +195,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             [files["scored"]],
             FilterFiles(files["selected"], counts, folder / "dropped.tsv"),
             languages=("en", "en"),
-            settings={**PAPER, "paraphrase_score": None},
+            selection=PAPER,
             preparation={"lowercase": True},
             seed=1,
         ),
@@ -248,7 +210,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             seed=1,
         ),
         "merge": partial(merge, merging=merging),
-        "merge, near duplicates": partial(merge, merging=replace(merging, near_duplicates=NEAR)),
     }
     return {name: measured(step, size) for name, step in steps.items()}
 

@@ -31,34 +31,12 @@ rule extract_corpus:
         "../workflow/scripts/extract_corpus.py"
 
 
-rule train_language_id:
-    input:
-        downloads=lambda wildcards: corpora.downloads(wildcards.dataset),
-    output:
-        model="resources/language_id/{dataset}.bin",
-    log:
-        "results/logs/train_language_id/{dataset}.log",
-    benchmark:
-        "results/benchmarks/train_language_id/{dataset}.tsv"
-    conda:
-        "../envs/corpus.yaml"
-    threads: 1
-    resources:
-        **needs("train_language_id"),
-    params:
-        seed=settings.seed,
-        code=code_of("train_language_id"),
-    message:
-        "Train language identification on {wildcards.dataset}"
-    script:
-        "../workflow/scripts/train_language_id.py"
-
-
 rule score_pairs:
     input:
         # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
         language_id=corpora.language_id,
+        punkt=corpora.punkt,
     output:
         scored="results/scored/{corpus}/{pair}/{scatteritem}.parquet",
     log:
@@ -112,11 +90,9 @@ rule select_pairs:
         **needs("select_pairs"),
     params:
         languages=lambda wildcards: wildcards.pair.split("-"),
-        settings=models.selection,
-        is_text=lambda wildcards: corpora.is_text(wildcards.corpus),
+        selection=models.selection,
         preparation=models.preparation,
         seed=settings.seed,
-        keep=[],
         raw=lambda wildcards: models.definition(wildcards).duplicates == "drop_all",
         code=code_of("select_pairs"),
     message:

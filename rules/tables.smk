@@ -109,8 +109,7 @@ use rule tabulate_results as tabulate_funnel with:
         selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
         merged=models.merged_counts,
     output:
-        funnel="results/tables/funnel.csv",
-        overlap="results/tables/filter_overlap.csv",
+        table="results/tables/funnel.csv",
     log:
         "results/logs/tabulate_funnel.log",
     conda:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ from sts import sts_files
 
 TATOEBA = {"deu": "de", "fra": "fr", "spa": "es"}
 TATOEBA_SIZE = 500
+# Sentences of each language from which languages are learned.
 LABELLED_SIZE = 4_000
 EPOCH = (1980, 1, 1, 0, 0, 0)
 LICENCE = "CC0 1.0 Universal: https://creativecommons.org/publicdomain/zero/1.0/\n"
@@ -67,10 +69,24 @@ def manythings(lines: list[Line]) -> str:
     return joined(rows)
 
 
-def labelled(texts: dict[str, list[str]]) -> str:
-    """Sentences with their languages, as fastText reads them."""
+def language_identifier(texts: dict[str, list[str]]) -> bytes:
+    """A small fastText model that identifies the languages; one thread makes the same bytes every time."""
+    from fasttext import FastText
+
+    FastText.eprint = lambda *_: None
     kept = {code: lines[:LABELLED_SIZE] for code, lines in texts.items()}
-    return joined([f"__label__{code} {text}" for code, lines in kept.items() for text in lines])
+    labelled = [f"__label__{code} {text}" for code, lines in kept.items() for text in lines]
+    Random("languages").shuffle(labelled)
+    with tempfile.TemporaryDirectory() as folder:
+        text, model = Path(folder, "languages.txt"), Path(folder, "languages.ftz")
+        text.write_text(joined(labelled), encoding="utf-8")
+        trained = FastText.train_supervised(
+            str(text), dim=16, minn=1, maxn=4, bucket=50_000, minCount=20, lr=0.5, epoch=10, thread=1, seed=1,
+            verbose=0,
+        )  # fmt: skip
+        trained.quantize()
+        trained.save_model(str(model))
+        return model.read_bytes()
 
 
 def sample_files() -> dict[str, bytes]:
@@ -112,7 +128,7 @@ def sample_files() -> dict[str, bytes]:
     sides = {"en": [line.first for line in german if not line.kind]}
     for code, lines in (("de", german), ("es", spanish), ("fr", french)):
         sides[code] = [line.second for line in lines if not line.kind]
-    files["languages.txt.gz"] = gzip.compress(labelled(sides).encode("utf-8"), 9, mtime=0)
+    files["languages.ftz"] = language_identifier(sides)
     files["noise.tsv"] = joined(["file\tline\tkind", *noise]).encode("utf-8")
     return files
 

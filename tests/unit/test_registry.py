@@ -12,7 +12,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.base.addresses import address_error
 from paraphrastic_pipeline.registry.datasets import COLUMNS, read_registry
-from paraphrastic_pipeline.registry.licences import commercial_use
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.tsv"
@@ -191,7 +190,7 @@ def test_bad_files_are_one_line(tmp_path):
         "1: header: the columns must be name"
     )
     path.write_text("\t".join(COLUMNS) + "\nonly\tthree\tcells\n")
-    assert error_of(path) == "2: row: 3 columns, expected 10"
+    assert error_of(path) == "2: row: 3 columns, expected 11"
 
 
 def test_a_file_address_has_no_host():
@@ -268,40 +267,3 @@ def test_the_sample_of_the_shipped_registry_is_in_the_repository():
         shipped = ROOT / urlsplit(file.addresses[0]).path
         # A row for several languages has no digest; the file that it shares has one in its own row.
         assert (sha256(shipped), shipped.stat().st_size) == digests[file.addresses[0]], shipped
-
-
-@pytest.mark.parametrize(
-    ("licence", "use"),
-    [
-        ("CC-BY-NC-SA-4.0", "forbidden"),
-        ("CC-BY-SA-3.0", "allowed"),
-        ("CC-BY-2.0-FR", "allowed"),
-        ("CC0", "allowed"),
-        ("public domain", "allowed"),
-        ("non-commercial, unchanged (tanzil.net)", "forbidden"),
-        ("free for research (statmt.org)", "forbidden"),
-        ("free with a link to opensubtitles.org", "allowed"),
-        ("unstated", "unknown"),
-        ("by source, see the tasks", "unknown"),
-        ("CC-BY-ND-4.0", "unknown"),
-        ("CC-BY-4.0-ND", "unknown"),
-        ("CC-BY-4.0, for students", "unknown"),
-        ("CC-BY-4.0 (students only)", "unknown"),
-        ("free with registration", "unknown"),
-        ("MIT or ask", "unknown"),
-        ("CC BY 4.0", "allowed"),
-        ("CC-BY-4.0 with attribution (www.statmt.org/data)", "allowed"),
-        ("no known restriction (European Parliament)", "allowed"),
-        ("CC-BY-4.0 for non commercial use", "forbidden"),
-        ("CC-BY-4.0, not for commercial use", "forbidden"),
-        ("CC0 (no commercial use)", "forbidden"),
-        ("CC_BY_NC_4.0", "forbidden"),
-        ("MIT; commercial use is prohibited", "forbidden"),
-        ("Apache-2.0 except for commercial products", "forbidden"),
-        ("free with registration, for academic use only", "forbidden"),
-        ("research only", "forbidden"),
-        ("", "unknown"),
-    ],
-)
-def test_commercial_use(licence: str, use: str) -> None:
-    assert commercial_use(licence) == use

@@ -13,6 +13,5 @@ with step(snakemake):
         snakemake.output.sample,
         languages=tuple(snakemake.wildcards.pair.split("-")),
         sentences=snakemake.params.sentences,
-        parsers={},
         seed=snakemake.params.seed,
     )

@@ -6,8 +6,10 @@ Inputs: translated (the shards of all bitexts), identifier (none or one). Output
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
-from paraphrastic_pipeline.corpus.translated import gather_translations
+from paraphrastic_pipeline.corpus.counts import FilterFiles
+from paraphrastic_pipeline.corpus.translation import gather_translations
+from paraphrastic_pipeline.settings.faults import parsed
+from paraphrastic_pipeline.settings.sections.selection import LanguageFilter
 
 with step(snakemake):
     output = snakemake.output
@@ -16,7 +18,7 @@ with step(snakemake):
         FilterFiles(output.pairs, output.counts, output.examples),
         language=snakemake.params.language,
         identifier=next(map(Path, snakemake.input.identifier), None),
-        rule=snakemake.params.rule,
+        rule=parsed(LanguageFilter | None, snakemake.params.rule),
         preparation=snakemake.params.preparation,
         identify=snakemake.params.identify,
         seed=snakemake.params.seed,

@@ -13,7 +13,6 @@ with step(snakemake):
         HeldOutFiles(**dict(snakemake.output.items())),
         **snakemake.params.held_out,
         corpora=snakemake.params.corpora,
-        max_pairs=snakemake.params.max_pairs,
         texts=snakemake.params.texts,
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),

@@ -4,8 +4,8 @@ Input: measured. Outputs: pairs, counts, examples (for reading).
 """
 
 from adapter import step
+from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.database import resources_of
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 with step(snakemake):

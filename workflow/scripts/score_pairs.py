@@ -1,6 +1,6 @@
 """Label the pairs of a corpus with lengths, languages, overlap and paraphrase score.
 
-Inputs: pairs, language_id (which may be empty). Output: scored.
+Inputs: pairs, language_id, punkt (the last two may be empty). Output: scored.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ with step(snakemake):
         snakemake.output.scored,
         languages=tuple(snakemake.wildcards.pair.split("-")),
         identifier=next(map(Path, snakemake.input.language_id), None),
-        word_vectors=None,
+        punkt=next(map(Path, snakemake.input.punkt), None),
         text=TextSettings(
             **snakemake.params.preparation,
             words=snakemake.params.words,

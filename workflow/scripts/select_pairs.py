@@ -4,8 +4,10 @@ Input: scored. Outputs: selected, counts, dropped (a sample for reading).
 """
 
 from adapter import step
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
+from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.settings.faults import parsed
+from paraphrastic_pipeline.settings.sections.selection import BitextSelection, ParaphraseSelection
 
 with step(snakemake):
     output = snakemake.output
@@ -13,10 +15,11 @@ with step(snakemake):
         snakemake.input.scored,
         FilterFiles(output.selected, output.counts, output.dropped),
         languages=snakemake.params.languages,
-        settings=snakemake.params.settings,
-        is_text=snakemake.params.is_text,
+        selection=parsed(
+            ParaphraseSelection if "rank" in snakemake.params.selection else BitextSelection,
+            snakemake.params.selection,
+        ),
         preparation=snakemake.params.preparation,
         seed=snakemake.params.seed,
-        keep=snakemake.params.keep,
         raw=snakemake.params.raw,
     )

@@ -4,13 +4,12 @@ Inputs: pairs, translator (its files; none if it has only a name). Output: trans
 """
 
 from adapter import step
-from paraphrastic_pipeline.corpus.translation import TranslatorSettings, translate_corpus
+from paraphrastic_pipeline.corpus.translation import open_translator, translate_corpus
 
 with step(snakemake):
     translate_corpus(
         snakemake.input.pairs,
         snakemake.output.translated,
-        settings=TranslatorSettings(**snakemake.params.translator),
-        threads=snakemake.threads,
+        translate=open_translator(**snakemake.params.translator, threads=snakemake.threads),
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

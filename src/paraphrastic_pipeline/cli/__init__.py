@@ -1,16 +1,10 @@
 """The commands of the pipeline, which `paraphrastic` shows beside its own."""
 
-from paraphrastic_pipeline.cli import inspection, runs, training_data
+from paraphrastic_pipeline.cli import runs, training_data
 
 COMMANDS = {
     "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
-    "understand a run": (
-        inspection.inspect,
-        training_data.negatives,
-        runs.report,
-        runs.verify,
-        training_data.links,
-    ),
+    "understand a run": (runs.report, runs.verify),
 }
 ENDING = """\
 Training itself is run by Snakemake:

@@ -1,4 +1,4 @@
-"""`paraphrastic corpora`, `licences`, `links` and `negatives`: what models are trained on."""
+"""`paraphrastic corpora` and `licences`: what models are trained on."""
 
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
 example:
   paraphrastic licences --configfile config/small.yaml
 
-Lines are corpus, commercial use (allowed, forbidden or unknown) and licence, separated by tabs. With
+Lines are corpus, commercial use (yes, no or unknown) and licence, separated by tabs. With
 `licences: commercial` in a configuration, only corpora that allow it are used. This is no legal advice: read
 the licences. Run the command in the folder of the pipeline.
 """,
@@ -72,7 +72,6 @@ the licences. Run the command in the folder of the pipeline.
 )
 def licences(configfile: list[Path]) -> None:
     """Print the licences of the corpora of a configuration."""
-    from paraphrastic_pipeline.registry.licences import commercial_use
     from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, read_config
 
     config = read_config(configfile or [DEFAULT_CONFIG])
@@ -80,93 +79,4 @@ def licences(configfile: list[Path]) -> None:
     named = {corpus for definition in checked.definitions.values() for corpus in definition.names}
     named |= {corpus for mined in checked.mined.values() for corpus in mined.names}
     for name in sorted(named - set(checked.mined)):
-        licence = datasets[name].licence
-        cli.say(name, commercial_use(licence), licence)
-
-
-@cli.command(
-    "check the addresses of the data sets",
-    "Ask all addresses of the registry whether they still have their files, and list those that do not.",
-    """\
-example:
-  paraphrastic links --datasets multi30k tanzil
-
-Lines are state, data set, file, address and cause, separated by tabs. The state is dead, changed (the address
-has a file of another size), or spare (dead, but another address has the file). Nothing is downloaded. The
-exit status is 1 if an address is dead or changed. Run the command in the folder of the pipeline.
-""",
-    cli.several("--datasets", "NAME", "check only these data sets (default: all)"),
-    cli.file("--registry", "the registry (default: config/datasets.tsv)", default="config/datasets.tsv"),
-    cli.argument("--mirror", help="folder or address of a mirror, which has https://HOST/PATH as HOST/PATH"),
-)
-def links(datasets: list[str], registry: str, mirror: str | None) -> None:
-    """Print the addresses that have no file, or another one than the registry says."""
-    from paraphrastic_pipeline.base.errors import did_you_mean
-    from paraphrastic_pipeline.registry.datasets import read_registry
-    from paraphrastic_pipeline.registry.links import check_links
-
-    known = read_registry(registry)
-    for name in datasets:
-        if name not in known:
-            raise InputError(f"{name!r} is not in {registry}{did_you_mean(name, known)}")
-    checked, bad = 0, 0
-    for link in check_links([known[name] for name in datasets or known], mirror=mirror):
-        checked += 1
-        bad += link.state in ("dead", "changed")
-        if link.state != "ok":
-            cli.say(link.state, link.file.dataset, link.file.name, link.address, link.cause)
-    if bad:
-        raise InputError(f"{registry}: {bad} of {checked} addresses are dead or changed")
-    cli.say(f"{registry}: {checked} addresses were asked, and every file is there")
-
-
-@cli.command(
-    "show the negatives that training chooses",
-    "Show the negatives that training would choose with a model, for several sizes of the mega-batch.",
-    """\
-example:
-  paraphrastic negatives --model results/models/de --pairs results/corpora/de/pairs.parquet \\
-      --sentence "A man is playing a guitar." --megabatch 1 10 60
-
-A mega-batch has the pairs of the given sentences, followed by the first pairs of the file. The negatives are
-chosen with the model's own settings.
-""",
-    cli.model(),
-    cli.file("--pairs", "Parquet or TSV file of source and target; - for standard input", required=True),
-    cli.argument(
-        "--sentence",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="sentence on either side; can be repeated",
-    ),
-    cli.file(
-        "--sentences", "sentences, one per line (default, without --sentence: the sources of the first pairs)"
-    ),
-    cli.argument(
-        "--megabatch",
-        nargs="+",
-        type=cli.count,
-        default=[1, 20, 40],
-        metavar="M",
-        help="sizes of the mega-batch (default: 1 20 40)",
-    ),
-    cli.counted("--batch-size", "pairs per mini-batch (default: 128)", 128),
-    cli.counted("--threads", "number of threads for the search (default: 1)", 1),
-    cli.file("--output", "TSV file to write; - for standard output (default: -)", default="-"),
-)
-def negatives(
-    model: str, pairs: str, sentence: list[str], sentences: str | None, output: str, **options: Any
-) -> None:
-    """Write the negatives that training would choose."""
-    from paraphrastic.base.text_files import read_sentences, text_output
-    from paraphrastic.model.folder import open_folder
-    from paraphrastic_pipeline.training.negatives import as_table, choose_negatives, read_pairs
-
-    if pairs == sentences == "-":
-        raise InputError("--pairs and --sentences cannot both be standard input")
-    given = [*sentence, *(read_sentences(sentences) if sentences else ())]
-    asked = [word for word in given if word.strip()]
-    rows = choose_negatives(open_folder(model), read_pairs(pairs), asked, **options)
-    with text_output(output) as file:
-        file.writelines(as_table(rows))
+        cli.say(name, datasets[name].commercial, datasets[name].licence)

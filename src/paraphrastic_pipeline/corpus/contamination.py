@@ -32,12 +32,6 @@ _CONTAMINATED_SCHEMA = pa.schema(
 )
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
-# How near they may be: by words, like test sentences by default, and by letters if they are short, since a
-# word is much of a short sentence.
-_NEAR_HELD_OUT: tuple[dict[str, Any], ...] = (
-    {"ngram": 3, "min_similarity": 0.6},
-    {"ngram": 3, "min_similarity": 0.75, "letters": 60},
-)
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
@@ -66,8 +60,6 @@ class TestSentences:
         rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
         min_similarity: least similarity of near duplicates; None looks for exact ones only.
-        letters: n-grams are of letters instead, across the ends of words, and test sentences with more
-            letters than this have no near duplicates; None stands for words.
     """
 
     # Keeps pytest from collecting the class because of its name.
@@ -79,20 +71,16 @@ class TestSentences:
         *,
         ngram: int,
         min_similarity: float | None,
-        letters: int | None = None,
     ) -> None:
         self.rows = rows
         self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
-        self._ngram, self._min_similarity, self._letters = ngram, min_similarity or 0.0, letters
+        self._ngram, self._min_similarity = ngram, min_similarity or 0.0
         self._exact: dict[str, list[int]] = {}
         for number, row in enumerate(self.rows):
             self._exact.setdefault("".join(row["words"]), []).append(number)
         of_rows: list[set[tuple[str, ...]]] = []
         if min_similarity is not None:
-            of_rows = [
-                set() if letters and sum(map(len, row["words"])) > letters else self._ngrams(row["words"])
-                for row in self.rows
-            ]
+            of_rows = [ngrams_of(row["words"], ngram) for row in self.rows]
         self._largest = max(map(len, of_rows), default=0)
         frequencies = Counter(chain.from_iterable(of_rows))
         # The place of an n-gram in the order from the rarest to the most frequent one.
@@ -116,9 +104,6 @@ class TestSentences:
             best[self.rows[number]["testset"]] = Match(True, 1.0, number)
         return best
 
-    def _ngrams(self, words: Sequence[str]) -> set[tuple[str, ...]]:
-        return ngrams_of("".join(words) if self._letters else words, self._ngram)
-
     def _rarest(self, ranks: Sequence[int], count: int) -> Sequence[int]:
         """The n-grams that lead to near duplicates of a sentence with `count` of them.
 
@@ -129,7 +114,7 @@ class TestSentences:
         return ranks[: max(0, len(ranks) - needed + 1)]
 
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
-        ngrams = self._ngrams(words)
+        ngrams = ngrams_of(words, self._ngram)
         if self._min_similarity * len(ngrams) > self._largest:
             return
         ranks = sorted(map(self._ranks.__getitem__, ngrams & self._known))
@@ -170,27 +155,21 @@ def mark_contamination(
             `near`, in `all` and by test set; without `near` if near duplicates were not looked for.
         examples: TSV file for people to read: 20 random findings for each test set and kind.
         near_duplicates: arguments `ngram` and `min_similarity` of `TestSentences`; None: exact ones only.
-        held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for exactly and
-            nearly in any case, by words and by letters.
+        held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for, too.
         seed: seed for the examples.
-
-    Raises:
-        InputError: an input is damaged, or the disk is full.
     """
     rows = [row for block in read_blocks(testsets) for row in block.to_pylist()]
+    rows += _held_out_rows(held_out) if held_out else []
     index = TestSentences(rows, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
-    indices = [index]
-    if held_out:
-        held_out_rows = _held_out_rows(held_out)
-        indices += [TestSentences(held_out_rows, **near) for near in _NEAR_HELD_OUT]
+    names = [name for name in index.names if name != HELD_OUT]
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    samples = Samples(list(product(index.names, kinds)), seed)
+    samples = Samples(list(product(names, kinds)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected):
-            rows = list(_find(indices, block, first_row=read))
+            rows = list(_find(index, block, first_row=read))
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(rows, schema=_CONTAMINATED_SCHEMA)
             writer.write(batch)
@@ -206,7 +185,7 @@ def mark_contamination(
     result = {
         "read": read,
         "all": {kind: pairs[kind] for kind in kinds},
-        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in index.names},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in names},
     }
     write_json(counts, result)
     return result
@@ -226,20 +205,16 @@ def _held_out_rows(path: str | Path) -> list[dict[str, Any]]:
     ]
 
 
-def _find(
-    indices: Sequence[TestSentences], block: pa.RecordBatch, *, first_row: int
-) -> Iterator[dict[str, Any]]:
+def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
     lines = block["line"].to_pylist()
     sides = {name: block[name].to_pylist() for name in ("source", "target")}
     for offset, texts in enumerate(zip(*sides.values(), strict=True)):
-        best: dict[str, tuple[Match, str, str, TestSentences]] = {}
+        best: dict[str, tuple[Match, str, str]] = {}
         for side, text in zip(sides, texts, strict=True):
-            words = words_of(text)
-            for index in indices:
-                for testset, match in index.find(words).items():
-                    if testset not in best or match[:2] > best[testset][0][:2]:
-                        best[testset] = (match, side, text, index)
-        for testset, (match, side, text, index) in best.items():
+            for testset, match in index.find(words_of(text)).items():
+                if testset not in best or match[:2] > best[testset][0][:2]:
+                    best[testset] = (match, side, text)
+        for testset, (match, side, text) in best.items():
             test = index.rows[match.number]
             yield {
                 "row": first_row + offset,

@@ -1,30 +1,20 @@
-"""Tables that show what the corpora contain and what became of their pairs."""
+"""Tables that show what the corpora contain, and which of their pairs occur in test sets."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import read_batches
 from paraphrastic_pipeline.base.tables import write_csv
-from paraphrastic_pipeline.corpus.blocks import read_blocks
-from paraphrastic_pipeline.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
-from paraphrastic_pipeline.corpus.losses import UNREADABLE
+from paraphrastic_pipeline.corpus.blocks import read_table
 from paraphrastic_pipeline.corpus.statistics import WordStatistics
 
 _STATISTICS = (
     "length", "length_std", "idf", "idf_std", "vocabulary_entropy",
-    "paraphrase_score", "paraphrase_score_std", "parse_entropy",
+    "paraphrase_score", "paraphrase_score_std",
 )  # fmt: skip
-
 # Kinds of contamination.
 CONTAMINATION_KINDS = ("exact", "near")
-
-# Documents whose words are counted at a time, and the most bytes of a file of documents.
-_DOCUMENTS, _MAX_BYTES = 10_000, 1 << 40
 # A model and one of its corpora.
 ModelCorpus = tuple[str, str]
 
@@ -62,38 +52,32 @@ def tabulate_corpora(
     *,
     corpora: Sequence[ModelCorpus],
     models: Sequence[str],
-    documents: Sequence[Path] = (),
-    languages: Sequence[str] = (),
-    max_bytes: int = _MAX_BYTES,
 ) -> None:
     """Write the statistics of each model's corpora, and how many of their pairs the model is trained on.
 
     Columns: `model`, `corpus`, `language` (of the side that is measured), `pairs`, `used`, and the figures
-    of ParaNMT-50M's Table 2: `length` and `length_std` (tokens), `idf`, `idf_std` and `vocabulary_entropy`
-    (nats, on the sample), `paraphrase_score` and `paraphrase_score_std` (empty if there is no score) and
-    `parse_entropy` (nats, or `no parser`). The last row of each model has the corpus `all` and the number of
-    pairs that the model is trained on, as in Table 1 of *Paraphrastic Representations at Scale*.
+    of ParaNMT-50M's Table 2 except the parses: `length` and `length_std` (tokens), `idf`, `idf_std` and
+    `vocabulary_entropy` (nats, on the sample), `paraphrase_score` and `paraphrase_score_std` (empty if there
+    is no score). The last row of each model has the corpus `all` and the number of pairs that the model is
+    trained on, as in Table 1 of *Paraphrastic Representations at Scale*.
 
     Args:
         statistics: JSON files written by `describe_corpus`, in the order of the rows.
-        samples: the samples that it wrote beside them.
+        samples: the samples that it wrote beside them, in which document frequencies are counted.
         merged: JSON files written by `merge_pairs`, one per model.
         table: the CSV file.
         corpora: the model and corpus of each of the `statistics`.
         models: the model of each of the merged.
-        documents: text files, plain or compressed, with a document on each line, from which document
-            frequencies are counted; the samples serve languages without any.
-        languages: the language of each of the documents.
-        max_bytes: largest uncompressed size of such a file.
     """
     read = {path: read_json(path) for path in statistics}
-    sampled = dict(zip(statistics, samples, strict=True))
-    words = _word_statistics(read, sampled, list(zip(languages, documents, strict=True)), max_bytes)
+    words = _word_statistics(read, dict(zip(statistics, samples, strict=True)))
     rows: list[dict[str, Any]] = []
     for model, counts in zip(models, merged, strict=True):
-        used = read_merged(counts)
+        used = [corpus["kept"] for corpus in read_json(counts)["corpora"]]
+        files = [
+            (corpus, path) for (name, corpus), path in zip(corpora, statistics, strict=True) if name == model
+        ]
         pairs, known = 0, dict[str, None]()
-        files = _of_model(model, corpora, statistics)
         for (corpus, path), kept in zip(files, used, strict=True):
             about = read[path]
             pairs += about["pairs"]
@@ -104,108 +88,23 @@ def tabulate_corpora(
                     *words[language].idf(path),
                     words[language].vocabulary_entropy(path),
                     *score.values(),
-                    side["parse_entropy"],
                 )
                 cells = ("" if value is None else f"{value:.2f}" for value in figures)
-                row = dict(zip(_STATISTICS, cells, strict=True))
-                row["parse_entropy"] = row["parse_entropy"] or "no parser"
                 head = {"model": model, "corpus": corpus, "language": language, "pairs": about["pairs"]}
-                rows.append({**head, "used": kept.kept, **row})
+                rows.append({**head, "used": kept, **dict(zip(_STATISTICS, cells, strict=True))})
                 known[language] = None
         total = {"model": model, "corpus": "all", "language": "-".join(known), "pairs": pairs}
-        rows.append(total | {"used": sum(kept.kept for kept in used)})
+        rows.append(total | {"used": sum(used)})
     write_csv(table, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
 
 
-def _of_model(model: str, corpora: Sequence[ModelCorpus], files: Sequence[Path]) -> list[tuple[str, Path]]:
-    """The corpora of a model, each with its file."""
-    return [(corpus, path) for (name, corpus), path in zip(corpora, files, strict=True) if name == model]
-
-
 def _word_statistics(
-    statistics: Mapping[Path, Any],
-    samples: Mapping[Path, Path],
-    documents: Sequence[tuple[str, Path]],
-    max_bytes: int,
+    statistics: Mapping[Path, Any], samples: Mapping[Path, Path]
 ) -> dict[str, WordStatistics]:
     """Word statistics by language; both arguments, and the samples inside, are keyed by statistics file."""
     texts: dict[str, dict[Path, list[str]]] = {}
     for path, sample in samples.items():
         for language, side in statistics[path]["sides"].items():
-            blocks = read_blocks(sample, columns=[side["side"]])
-            column = [text for block in blocks for text in block[side["side"]].to_pylist()]
+            column = read_table(sample, columns=[side["side"]])[side["side"]].to_pylist()
             texts.setdefault(language, {})[path] = column
-    by_language = {}
-    for language, of_language in texts.items():
-        files = [path for known, path in documents if known == language]
-        read = chain.from_iterable(_read_documents(path, max_bytes) for path in files) if files else None
-        by_language[language] = WordStatistics(of_language, read)
-    return by_language
-
-
-def _read_documents(path: Path, max_bytes: int) -> Iterator[list[str]]:
-    """Batches of the lines that are not blank."""
-    with open_stream(path, max_bytes=max_bytes) as stream:
-        for batch in read_batches(stream, str(path), _DOCUMENTS):
-            if texts := [line for line in batch if line.strip()]:
-                yield texts
-
-
-def tabulate_funnel(
-    selected: Sequence[Path],
-    merged: Sequence[Path],
-    funnel: Path,
-    overlap: Path,
-    *,
-    corpora: Sequence[ModelCorpus],
-    models: Sequence[str],
-) -> None:
-    """Write what became of the pairs of each model's corpora, and how many pairs two filters both reject.
-
-    Columns of `funnel`: `model`, `corpus`, `read`, `unreadable` if the extraction has left out rows, one per
-    filter (pairs that it is the first to reject, empty if it was not applied), one per reason of the merge,
-    and `kept`. Columns of `overlap`: `model`,
-    `corpus`, `filter`, and one per filter: pairs that both filters reject. If both are the same filter, these
-    are all pairs that it rejects. Both have a column for every filter that any corpus has.
-
-    Args:
-        selected: JSON files written by `select_pairs`, in the order of the rows.
-        merged: JSON files written by `merge_pairs`, one per model.
-        funnel: a CSV file.
-        overlap: a CSV file.
-        corpora: the model and corpus of each of the selected.
-        models: the model of each of the merged.
-
-    Raises:
-        InputError: counts do not add up, or the merge has not read what the selection kept.
-    """
-    flow, pairs = [], []
-    extracted: dict[str, None] = {}
-    filters: list[Iterable[str]] = []
-    later_reasons: list[Iterable[str]] = []
-    for model, counts in zip(models, merged, strict=True):
-        files = _of_model(model, corpora, selected)
-        for (corpus, path), then in zip(files, read_merged(counts), strict=True):
-            first, content = read_selected(path)
-            if first.kept != then.read:
-                cause = f"{then.read:,} pairs of {corpus} were read, but {first.kept:,} are kept in {path}"
-                raise InputError(f"{counts}: {cause}; {AGAIN}")
-            filters.append(first.dropped)
-            later_reasons.append(then.dropped)
-            dropped = {**then.dropped, **first.dropped}
-            # Fails if a filter has the name of a reason of the merge.
-            check_sum(counts, Counts(first.read, dropped, then.kept))
-            head = {"model": model, "corpus": corpus}
-            if unreadable := content.get(UNREADABLE, 0):
-                extracted[UNREADABLE] = None
-                dropped[UNREADABLE] = unreadable
-            flow.append({**dropped, **head, "read": first.read + unreadable, "kept": then.kept})
-            for reason, fails in content["fails"].items():
-                both = content["fails_both"]
-                earlier = {name: shared[reason] for name, shared in both.items() if reason in shared}
-                pairs.append({**head, "filter": reason, **earlier, reason: fails, **both.get(reason, {})})
-    reasons = in_order(filters)
-    write_csv(
-        funnel, ["model", "corpus", "read", *extracted, *reasons, *in_order(later_reasons), "kept"], flow
-    )
-    write_csv(overlap, ["model", "corpus", "filter", *reasons], pairs)
+    return {language: WordStatistics(of_language) for language, of_language in texts.items()}

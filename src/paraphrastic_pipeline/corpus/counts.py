@@ -1,68 +1,75 @@
-"""Read counts of pairs, which must add up: a step keeps or drops each pair that it reads."""
+"""Counts of pairs by the reason for which they are dropped, and a warning about steps that drop many."""
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import Json, read_json
+from paraphrastic.base.files import Json, read_json, write_json
+from paraphrastic_pipeline.base.tables import write_csv, write_tsv
 
 # What the names of corpora without pairs end with in tables.
 WITHOUT_PAIRS = " (text)"
-AGAIN = "delete the file, and run the pipeline again"
-# Entries of a merge's counts that are no reasons.
-_NO_REASONS = ("file", "read", "kept", "corpora", "without_pairs")
+# The reason of the extraction, and the name of its number in Parquet files and counts.
+UNREADABLE = "unreadable"
+# Why the merge drops a pair, in this order.
+MERGE_REASONS = ("duplicates", "contaminated", "held_out", "capped")
+# A step that drops a larger share of its pairs says so.
+LARGE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """Pairs that a step has `read`, `dropped` by reason, and `kept`, or sentences `without_pairs`."""
+class FilterFiles:
+    """Where a step that leaves pairs out writes the others, and what it says about those that it left out.
 
-    read: int
-    dropped: Mapping[str, int]
-    kept: int
-    without_pairs: bool = False
-
-
-def read_selected(path: str | Path) -> tuple[Counts, Json]:
-    """The counts that `select_pairs` wrote, and the whole content of the file.
-
-    Raises:
-        InputError: the file is damaged, or its counts do not add up.
+    Attributes:
+        pairs: Parquet file with the pairs that stay.
+        counts: JSON file with their number, and with the number of the others by reason.
+        examples: TSV file with random pairs for each reason, for people to read.
     """
-    content = read_json(path)
-    try:
-        counts = Counts(content["read"], content["dropped"], content["kept"])
-        check_sum(path, counts)
-    except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: not the counts of a selection; {AGAIN}") from None
-    return counts, content
+
+    pairs: str | Path
+    counts: str | Path
+    examples: str | Path
+
+    def describe(self, counts: Json, columns: Sequence[str], examples: Iterable[Sequence[Any]]) -> None:
+        """Write the counts and the examples, which only a step that left pairs has."""
+        write_tsv(self.examples, columns, examples)
+        write_json(self.counts, counts)
 
 
-def read_merged(path: str | Path) -> list[Counts]:
-    """The counts that `merge_pairs` wrote for each corpus.
+def loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:
+    """A sentence on the share of a corpus's pairs that is dropped; None if it is small.
 
-    Raises:
-        InputError: the file is damaged, its counts do not add up, or its total is not that of its corpora.
+    Args:
+        name: the corpus.
+        read: its pairs.
+        dropped: pairs dropped for each reason.
     """
-    content = read_json(path)
-    try:
-        total, *corpora = map(_merged, (content, *content["corpora"]))
-        for counts in (total, *corpora):
-            check_sum(path, counts)
-        kept = sum(counts.kept for counts in corpora)
-    except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: not the counts of a merge; {AGAIN}") from None
-    if kept != total.kept:
-        raise InputError(f"{path}: all corpora have {kept:,} pairs, but the total is {total.kept:,}; {AGAIN}")
-    return corpora
+    total = sum(dropped.values())
+    if total <= LARGE * read:
+        return None
+    reason = max(dropped, key=lambda reason: dropped[reason])
+    most = f"{dropped[reason]:,} of them because of `{reason}`"
+    return f"{total / read:.0%} of the pairs of {name} are dropped, {total:,} of {read:,}, and {most}."
+
+
+def warn(sentence: str | None) -> None:
+    """Write a sentence, if there is one, into the log of the step; the run shows it on the terminal."""
+    if sentence:
+        logging.warning("warning: %s", sentence)
+
+
+def merge_reasons(corpus: Mapping[str, Any]) -> dict[str, int]:
+    """The reasons among the counts that `merge_pairs` wrote for a corpus."""
+    return {reason: corpus[reason] for reason in MERGE_REASONS if reason in corpus}
 
 
 def read_before_merging(path: str | Path, results: Path) -> int | None:
     """How many pairs were read from the corpora of a merge; None if a corpus lacks its counts.
 
-    Text without pairs does not count, nor do counts beside those of the merge's own files, which may be left
-    from runs with other corpora.
+    Text without pairs does not count.
 
     Args:
         path: the counts that `merge_pairs` wrote.
@@ -73,30 +80,42 @@ def read_before_merging(path: str | Path, results: Path) -> int | None:
     selected = [results.joinpath(*file.parts[1:]).with_suffix(".counts.json") for file in files]
     if not all(file.is_file() for file in selected):
         return None
-    return sum(read_selected(file)[0].read for file in selected)
+    return sum(read_json(file)["read"] for file in selected)
 
 
-def _merged(entry: Json) -> Counts:
-    dropped = {name: count for name, count in entry.items() if name not in _NO_REASONS}
-    return Counts(entry["read"], dropped, entry["kept"], bool(entry.get("without_pairs")))
+def tabulate_funnel(
+    selected: Sequence[Path],
+    merged: Sequence[Path],
+    table: Path,
+    *,
+    corpora: Sequence[tuple[str, str]],
+    models: Sequence[str],
+) -> None:
+    """Write what became of the pairs of each model's corpora.
 
+    Columns: `model`, `corpus`, `read`, `unreadable` if the extraction has left out rows, one per filter
+    (pairs that it is the first to reject, empty if it was not applied), one per reason of the merge, and
+    `kept`.
 
-def check_sum(path: str | Path, counts: Counts) -> None:
-    """Raise an `InputError` that names the file if a pair is neither kept nor dropped, or both."""
-    counted = counts.kept + sum(counts.dropped.values())
-    if counted != counts.read:
-        raise InputError(
-            f"{path}: {counts.read:,} pairs were read, but {counted:,} were kept or dropped; {AGAIN}"
-        )
-
-
-def in_order(lists: Iterable[Iterable[str]]) -> list[str]:
-    """All reasons that occur in any of the lists, in an order that keeps the order of each list."""
-    ordered: list[str] = []
-    for reasons in lists:
-        place = 0
-        for reason in reasons:
-            if reason not in ordered:
-                ordered.insert(place, reason)
-            place = ordered.index(reason) + 1
-    return ordered
+    Args:
+        selected: JSON files written by `select_pairs`, in the order of the rows.
+        merged: JSON files written by `merge_pairs`, one per model.
+        table: the CSV file.
+        corpora: the model and corpus of each of the selected.
+        models: the model of each of the merged.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, counts in zip(models, merged, strict=True):
+        files = [
+            (corpus, path) for (name, corpus), path in zip(corpora, selected, strict=True) if name == model
+        ]
+        for (corpus, path), then in zip(files, read_json(counts)["corpora"], strict=True):
+            first = read_json(path)
+            unreadable = {UNREADABLE: first[UNREADABLE]} if UNREADABLE in first else {}
+            about = {"model": model, "corpus": corpus, "read": first["read"] + sum(unreadable.values())}
+            rows.append(about | unreadable | first["dropped"] | merge_reasons(then) | {"kept": then["kept"]})
+    names = dict.fromkeys(name for row in rows for name in row)
+    ends = ("model", "corpus", "read", UNREADABLE, *MERGE_REASONS, "kept")
+    filters = [name for name in names if name not in ends]
+    columns = ["model", "corpus", "read", UNREADABLE, *filters, *MERGE_REASONS, "kept"]
+    write_csv(table, [name for name in columns if name in names or not rows], rows)

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
-from paraphrastic_pipeline.corpus.blocks import open_parquet, verify_parquet
-from paraphrastic_pipeline.corpus.contamination import HELD_OUT
 
 # A step freezes what it has imported, and at its end, DuckDB would print a line about each of these objects.
 atexit.register(gc.unfreeze)
@@ -28,14 +27,9 @@ MERGED_SCHEMA = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("corpus", pa.int16()), ("line", pa.int64())]
 )
 # A file may have up to 2^40 rows.
-_FILE_SHIFT = 40
+FILE_SHIFT = 40
 # SQL expression for the number of the file that a place is in.
-CORPUS = f"(place >> {_FILE_SHIFT})"
-# The largest share of pairs that may be dropped because they resemble held-out ones, if they are more than a
-# few: in text that is written by patterns, all sentences resemble each other.
-_MOST_NEAR, _FEW = 0.1, 10
-# What becomes of pairs that occur more than once.
-Duplicates = Literal["keep_one", "drop_all", "keep_all"]
+CORPUS = f"(place >> {FILE_SHIFT})"
 
 
 class Resources(TypedDict):
@@ -65,8 +59,8 @@ def resources_of(job: Any, *, share: int) -> Resources:
 def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in a new folder inside `temporary`, which is removed at the end.
 
-    A full disk, too little memory or a damaged file is an `InputError`. DuckDB's errors begin with `purpose`,
-    which says what cannot be done, such as `pairs.parquet: cannot be merged`.
+    A full disk or too little memory is an `InputError` that begins with `purpose`, which says what cannot be
+    done, such as `pairs.parquet: cannot be merged`.
     """
     temporary = resources["temporary"]
     Path(temporary).mkdir(parents=True, exist_ok=True)
@@ -80,7 +74,7 @@ def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duck
                 database.execute("SET preserve_insertion_order = false")
                 database.execute("SET enable_progress_bar = false")
                 yield database
-        except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InvalidInputException) as error:
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
             cause = on_one_line(str(error).split("\n\n")[0])
             raise InputError(f"{purpose}, with temporary data in {temporary}: {cause}") from None
 
@@ -100,9 +94,8 @@ def list_rows(
     # A union of queries, one for each file, would take memory for each of them when it is sorted.
     paths, starts = ", ".join(map(quoted, files)), [0]
     for number, path in enumerate(files, start=1):
-        with open_parquet(path) as file:
-            rows = file.metadata.num_rows
-        starts.append(starts[-1] + rows if numbered_through else number << _FILE_SHIFT)
+        rows = pq.read_metadata(path).num_rows
+        starts.append(starts[-1] + rows if numbered_through else number << FILE_SHIFT)
     database.execute(
         f"""
         CREATE VIEW rows AS
@@ -127,83 +120,6 @@ def insert(database: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, colu
     database.unregister("new_rows")
 
 
-def drop_duplicates(
-    database: duckdb.DuckDBPyConnection, rule: Duplicates = "keep_one", where: str = "true"
-) -> None:
-    """Make the table `kept` with the `place` of each pair that remains without duplicates.
-
-    With `keep_one`, the first of the pairs with the same source and target is kept. With `drop_all`, all
-    pairs are dropped whose value of `raw` is in several rows of their file, as by `sort | uniq -u`. With
-    `keep_all`, nothing is dropped. Only rows that satisfy the SQL condition `where` are considered.
-    """
-    # Group by digests: the texts themselves would all have to be held in memory or spilled to disk.
-    grouped = {
-        "keep_one": "GROUP BY md5_number(source || chr(10) || target)",
-        "drop_all": "GROUP BY corpus, raw HAVING count(*) = 1",
-        "keep_all": "GROUP BY place",
-    }
-    database.execute(
-        f"CREATE TABLE kept AS SELECT min(place) AS place FROM rows WHERE {where} {grouped[rule]}"  # noqa: S608
-    )
-
-
-def drop_contaminated(
-    database: duckdb.DuckDBPyConnection, contaminated: Sequence[str | Path], kinds: Sequence[str]
-) -> None:
-    """Remove the pairs with these kinds of contamination from the table `kept`.
-
-    All copies of a pair are contaminated alike, so it does not matter which copy was kept.
-    """
-    _mark(
-        database, contaminated, f"testset <> '{HELD_OUT}' AND list_contains({list(kinds)}::VARCHAR[], kind)"
-    )
-    drop_rows(database, "marked_rows")
-
-
-def drop_held_out(
-    database: duckdb.DuckDBPyConnection, held_out: str | Path, contaminated: Sequence[str | Path]
-) -> int:
-    """Remove the pairs of lines that are held out, and those with such a sentence, from the table `kept`.
-
-    Returns:
-        How many pairs have a sentence that is nearly the same, if these stay because they are more than a
-        tenth of all; otherwise they are removed, too, and it is 0.
-    """
-    database.execute(
-        f"""
-        CREATE TABLE held_out_rows AS
-        SELECT place FROM rows SEMI JOIN read_parquet({quoted(held_out)}) USING (corpus, line)
-        """  # noqa: S608
-    )
-    drop_rows(database, "held_out_rows")
-    _mark(database, contaminated, f"testset = '{HELD_OUT}' AND kind = 'exact'")
-    drop_rows(database, "marked_rows")
-    _mark(database, contaminated, f"testset = '{HELD_OUT}' AND kind = 'near'")
-    kept = integer(database, "SELECT count(*) FROM kept")
-    near = integer(database, "SELECT count(*) FROM kept SEMI JOIN marked_rows USING (place)")
-    if near > max(_FEW, _MOST_NEAR * kept):
-        return near
-    drop_rows(database, "marked_rows")
-    return 0
-
-
-def _mark(database: duckdb.DuckDBPyConnection, contaminated: Sequence[str | Path], where: str) -> None:
-    """Make the table `marked_rows` of places in files of `mark_contamination` that satisfy a condition."""
-    database.execute("CREATE OR REPLACE TABLE marked_rows (place BIGINT)")
-    for number, path in enumerate(contaminated):
-        database.execute(
-            f"""
-            INSERT INTO marked_rows
-            SELECT ({number}::BIGINT << {_FILE_SHIFT}) + row FROM read_parquet({quoted(path)}) WHERE {where}
-            """  # noqa: S608
-        )
-
-
-def drop_rows(database: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Remove the places of another table from the table `kept`."""
-    database.execute(f"CREATE OR REPLACE TABLE kept AS FROM kept ANTI JOIN {table} USING (place)")
-
-
 def random_number(seed: int, purpose: str, column: str = "place") -> str:
     """SQL expression for a random integer per value of `column`, the same in every run.
 
@@ -213,6 +129,5 @@ def random_number(seed: int, purpose: str, column: str = "place") -> str:
 
 
 def quoted(path: str | Path) -> str:
-    """Quote a Parquet file's name for SQL; damage, which DuckDB need not notice, is an `InputError` here."""
-    verify_parquet(path)
+    """A file's name as a text in SQL."""
     return "'{}'".format(str(path).replace("'", "''"))

@@ -1,8 +1,9 @@
-"""Filters for scored pairs; each keeps a pair's scores separate from the bounds that it accepts."""
+"""Filters for scored pairs: each has a score, and says which scores it accepts.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+To add a filter, write a class here with the name of its setting in `FILTERS`, and the setting.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,141 +15,170 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 
 TOKENS = ("source_tokens", "target_tokens")
 Scores = Float32 | Float64
-Mask = Bool
 
 
-@dataclass(frozen=True, slots=True)
 class Filter:
-    """One condition that the selection puts on a pair.
+    """A condition on pairs; by default, a score has to be between the settings' `min` and `max`.
 
     Attributes:
-        reason: why a pair is dropped if this filter does not accept it.
-        score: scores of each pair of a block, [pairs, values], float64 or float32 as the column; NaN for
-            null, which no filter accepts.
-        accept: whether pairs with such scores are kept, bool [pairs]. Bounds are inclusive, and are compared
-            in the type of the scores, so that 0.7 in float32 reaches a bound of 0.7.
+        name: its setting, which is also why a pair is dropped that it does not accept.
         needs: columns that must have values for the filter to make sense.
-        missing: what the corpus lacks if one of these columns is empty, and what to do about it.
     """
 
-    reason: str
-    score: Callable[[pa.RecordBatch], Scores]
-    accept: Callable[[Scores], Mask]
+    name = ""
     needs: tuple[str, ...] = ()
-    missing: str = ""
+
+    def __init__(self, settings: Any, languages: tuple[str, str]) -> None:
+        self.settings, self.languages = settings, languages
+
+    def score(self, block: pa.RecordBatch) -> Scores:
+        """Scores of each pair of a block, [pairs, values]; NaN for null, which no filter accepts."""
+        return _columns(self.needs, block)
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether pairs with such scores are kept, bool [pairs].
+
+        Bounds are inclusive, and are compared in the type of the scores, so that 0.7 in float32 reaches 0.7.
+        """
+        least, most = np.array([self.settings.min, self.settings.max], scores.dtype)
+        return np.asarray(((scores >= least) & (scores <= most)).all(axis=1))
 
 
-def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Sequence[Filter]:
+class Empty(Filter):
+    """Both sides have text."""
+
+    name = "empty"
+
+    def score(self, block: pa.RecordBatch) -> Scores:
+        """Numbers of tokens of both sides."""
+        return _columns(TOKENS, block)
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether both have a token."""
+        return np.asarray((scores >= 1).all(axis=1))
+
+
+class Rank(Filter):
+    """The pair's place in the ranking of its whole corpus is in a range (ParaNMT-50M, section 6.3)."""
+
+    name = "rank"
+
+    def __init__(self, settings: Any, languages: tuple[str, str]) -> None:
+        super().__init__(settings, languages)
+        self.needs = (settings.by,)
+
+    def score(self, block: pa.RecordBatch) -> Scores:
+        """Whether the pair is in the range; `select_pairs` adds this column, as it knows the whole corpus."""
+        return _columns(("rank",), block)
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether the pair is in the range."""
+        return np.asarray(scores[:, 0] == 1)
+
+
+class Length(Filter):
+    """The numbers of tokens are within bounds: of `both` sides, of the `first` (source), or their `mean`.
+
+    The original code requires 3 to 100 tokens on the English side of bitext, which comes first there, and a
+    mean of 5 to 40 in ParaNMT.
+    """
+
+    name = "length"
+
+    def score(self, block: pa.RecordBatch) -> Scores:
+        """Numbers of tokens, and the same with two characters of a script without spaces as one token.
+
+        A sentence with 100 words in English has about 140 characters in Chinese and 215 in Japanese.
+        """
+        counts = _columns(TOKENS, block)
+        both = np.stack([counts, counts - _columns(("source_characters", "target_characters"), block) / 2])
+        if self.settings.count == "first":
+            both = both[:, :, :1]
+        elif self.settings.count == "mean":
+            both = both.mean(axis=2, keepdims=True)
+        return np.concatenate(list(both), axis=1)
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether the first half of the scores is at least `min`, and the second at most `max`."""
+        tokens, shortened = np.split(scores, 2, axis=1)
+        enough, few = tokens >= self.settings.min, shortened <= self.settings.max
+        return np.asarray(enough.all(axis=1) & few.all(axis=1))
+
+
+class Language(Filter):
+    """Each side's language is probable enough and, with the rule `best`, no other one is more probable."""
+
+    name = "language"
+    needs = ("source_probability", "target_probability")
+
+    def score(self, block: pa.RecordBatch) -> Scores:
+        """Probability of the language of each side, or -1 if it has to be the most likely one and is not."""
+        probabilities = _columns(self.needs, block)
+        for number, (side, language) in enumerate(zip(("source", "target"), self.languages, strict=True)):
+            if self.settings.rule == "best":
+                labels = pa.array(labels_of(language) or (language,))
+                expected = pc.is_in(block[f"{side}_language"], labels)
+                probabilities[~expected.to_numpy(zero_copy_only=False), number] = -1
+        return probabilities
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether both probabilities are high enough."""
+        return np.asarray((scores >= np.array(self.settings.min_probability, scores.dtype)).all(axis=1))
+
+
+class TrigramOverlap(Filter):
+    """The sides of a paraphrase share trigrams of words, but not too many."""
+
+    name = "trigram_overlap"
+    needs = ("trigram_overlap",)
+
+
+class NearCopy(Filter):
+    """Few words have changed, and most trigrams have not: one side is nearly a copy of the other.
+
+    Overlap alone misses short copies: if the last of five words differs, two of three trigrams are shared,
+    which is below the papers' 0.7. Changed words alone would mistake synonyms for copies.
+    """
+
+    name = "near_copy"
+    needs = ("changed_words", "trigram_overlap")
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether more words have changed, or fewer trigrams are shared."""
+        changed, overlap = scores.T
+        bounds = self.settings
+        return np.asarray(
+            (changed > bounds.max_changed_words) | (overlap < np.float32(bounds.min_trigram_overlap))
+        )
+
+
+class ParaphraseScore(Filter):
+    """The corpus's own score of a paraphrase is within bounds."""
+
+    name = "paraphrase_score"
+    needs = ("paraphrase_score",)
+
+
+# The filters in the order in which they are applied; that of pairs without text has no setting.
+FILTERS: Sequence[type[Filter]] = (Rank, Length, Language, TrigramOverlap, NearCopy, ParaphraseScore)
+
+
+def build_filters(selection: Any, languages: tuple[str, str]) -> list[Filter]:
     """The filters of a selection, in the order in which they are applied.
 
     Args:
-        settings: bounds by filter; a filter that is null or left out is not applied.
-            `length: {min, max, count}` bounds the token counts of `both` sides, of the `first` side (the
-            sources), or their `mean`. The original code requires 3 to 100 tokens on the English side of
-            bitext, which comes first there, and a mean of 5 to 40 in ParaNMT. For `max`, two characters of a
-            script without spaces are one token.
-            `language: {rule, min_probability}` requires that each side's language has at least this
-            probability and, with the rule `best`, that no other language has a higher one.
-            `trigram_overlap: {min, max}` and `paraphrase_score: {min, max}` bound these scores.
-            `rank: {by, min, max}` keeps the pairs whose place in the ranking of their whole corpus by a score
-            is at least `min` and less than `max`, where 0 is the lowest place, or up to the highest if `max`
-            is 1. ParaNMT-50M takes the tenths of the ranking that teach a model most.
-            `near_copy: {max_changed_words, min_trigram_overlap}` drops a pair with no more changed words and
-            no less overlap, since it is nearly a copy. Overlap alone misses short copies: if the last of five
-            words differs, two of three trigrams are shared, which is below the papers' 0.7. Changed words
-            alone would mistake synonyms for copies.
+        selection: a section of the settings with the bounds of each filter by its name; a filter that is null
+            or that the section does not have is not applied.
         languages: the languages that the sources and the targets must be in.
     """
-    language, paraphrase = f"{selection_key(languages)}.language", "selection.paraphrase"
-    filters = [Filter("empty", partial(_columns, TOKENS), _within(1))]
-    if bounds := settings.get("rank"):
-        score = bounds["by"].replace("_", " ")
-        missing = f"{score} to rank by; set {paraphrase}.rank to null"
-        missing += ", or give word vectors" if bounds["by"] == "paraphrase_score" else ""
-        # `select_pairs` adds this column, since a block does not know the whole corpus.
-        filters.append(Filter("rank", partial(_columns, ("rank",)), _within(1), (bounds["by"],), missing))
-    if bounds := settings.get("length"):
-        counts = partial(_token_counts, bounds.get("count", "both"))
-        filters.append(Filter("length", counts, partial(_has_length, bounds["min"], bounds["max"])))
-    if bounds := settings.get("language"):
-        missing = f"language identification; set {language} to null, or give a language identifier"
-        score = partial(_probabilities, languages, bounds.get("rule") == "best")
-        accept, needs = _within(bounds["min_probability"]), ("source_language", "target_language")
-        filters.append(Filter("language", score, accept, needs, missing))
-    if bounds := settings.get("trigram_overlap"):
-        missing = (
-            f"trigram overlap, as its sides differ in language; set {paraphrase}.trigram_overlap to null"
-        )
-        accept = _within(bounds.get("min", -1.0), bounds["max"])
-        filters.append(_of_columns("trigram_overlap", ("trigram_overlap",), accept, missing))
-    if bounds := settings.get("near_copy"):
-        missing = f"changed words, as its sides differ in language; set {paraphrase}.near_copy to null"
-        accept = partial(_is_no_copy, bounds["max_changed_words"], bounds["min_trigram_overlap"])
-        filters.append(_of_columns("near_copy", ("changed_words", "trigram_overlap"), accept, missing))
-    if bounds := settings.get("paraphrase_score"):
-        missing = f"paraphrase score; set {paraphrase}.paraphrase_score to null, or give word vectors"
-        accept = _within(bounds["min"], bounds.get("max", 1.0))
-        filters.append(_of_columns("paraphrase_score", ("paraphrase_score",), accept, missing))
-    return filters
-
-
-def selection_key(languages: tuple[str, str]) -> str:
-    """The section of the configuration with the bounds for pairs in these languages."""
-    return "selection.paraphrase" if languages[0] == languages[1] else "selection.bitext"
-
-
-def _of_columns(
-    reason: str, columns: tuple[str, ...], accept: Callable[[Scores], Mask], missing: str
-) -> Filter:
-    return Filter(reason, partial(_columns, columns), accept, columns, missing)
+    chosen = [(kind, getattr(selection, kind.name, None)) for kind in FILTERS]
+    return [
+        Empty(None, languages),
+        *(kind(bounds, languages) for kind, bounds in chosen if bounds is not None),
+    ]
 
 
 def _columns(names: Sequence[str], block: pa.RecordBatch) -> Scores:
     exact = any(pa.types.is_float64(block[name].type) for name in names)
     columns = [block[name].to_numpy(zero_copy_only=False) for name in names]
     return np.stack([column.astype(np.float64 if exact else np.float32) for column in columns], axis=1)
-
-
-def _token_counts(count: str, block: pa.RecordBatch) -> Scores:
-    """Token counts, and then the same with two characters of a script without spaces as one token.
-
-    A sentence with 100 words in English has about 140 characters in Chinese and 215 in Japanese.
-    """
-    counts = _columns(TOKENS, block)
-    both = np.stack([counts, counts - _columns(("source_characters", "target_characters"), block) / 2])
-    if count == "first":
-        both = both[:, :, :1]
-    elif count == "mean":
-        both = both.mean(axis=2, keepdims=True)
-    return np.concatenate(list(both), axis=1)
-
-
-def _has_length(least: int, most: int, scores: Scores) -> Mask:
-    sides = scores.shape[1] // 2
-    return np.asarray((scores[:, :sides] >= least).all(axis=1) & (scores[:, sides:] <= most).all(axis=1))
-
-
-def _probabilities(languages: tuple[str, str], best: bool, block: pa.RecordBatch) -> Scores:
-    """Probability of the language of each side, or -1 if it has to be the most likely one and is not."""
-    probabilities = _columns(("source_probability", "target_probability"), block)
-    for number, (side, language) in enumerate(zip(("source", "target"), languages, strict=True)):
-        if best:
-            labels = pa.array(labels_of(language) or (language,))
-            expected = pc.is_in(block[f"{side}_language"], labels)
-            probabilities[~expected.to_numpy(zero_copy_only=False), number] = -1
-    return probabilities
-
-
-def _within(low: float, high: float = np.inf) -> Callable[[Scores], Mask]:
-    """Whether all of a pair's scores are within these bounds."""
-
-    def accept(scores: Scores) -> Mask:
-        least, most = np.array([low, high], scores.dtype)
-        return np.asarray(((scores >= least) & (scores <= most)).all(axis=1))
-
-    return accept
-
-
-def _is_no_copy(max_changed_words: int, min_trigram_overlap: float, scores: Scores) -> Mask:
-    changed, overlap = scores.T
-    return np.asarray((changed > max_changed_words) | (overlap < np.float32(min_trigram_overlap)))

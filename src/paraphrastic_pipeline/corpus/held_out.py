@@ -1,27 +1,23 @@
 """Choose the pairs that a model is not trained on, so that it can be judged by them."""
 
-import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
-import duckdb
 import pyarrow as pa
 
 from paraphrastic.base.files import atomic_output
 from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.counts import warn
 from paraphrastic_pipeline.corpus.database import (
-    CORPUS,
     MERGED_SCHEMA,
     Resources,
-    insert,
+    integer,
     list_rows,
     open_database,
     random_number,
 )
-from paraphrastic_pipeline.corpus.losses import warn
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
 # Few pairs say little, so a small corpus gives so many, but at most a quarter of its lines.
@@ -31,13 +27,6 @@ _MOST_LINES = 5
 # Lines that are looked at for each one that is needed, since not every pair is suitable.
 _CANDIDATES = 8
 _ABOUT = ("name", "source_language", "target_language")
-
-
-class _Candidate(NamedTuple):
-    source: str
-    target: str
-    corpus: int
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +52,15 @@ def hold_out_pairs(
     pairs: int,
     share: float,
     corpora: Sequence[tuple[str, Sequence[str]]],
-    max_pairs: Sequence[int | None],
     texts: Sequence[int] = (),
     seed: int,
     **resources: Unpack[Resources],
 ) -> int:
-    """Write pairs that are to be kept out of the training data, and return their number, which may be 0.
+    """Write random pairs that stay out of the training data, and return their number, which may be 0.
 
-    Each corpus gives as many as its lines are among all lines that are used. At most one pair comes from a
-    line, all of whose pairs may mean the same. No two of the pairs have a sentence in common, not even one
-    that is only written otherwise (`normal_form.words_of`), and no sentence is in many lines.
+    At most one pair comes from a line, all of whose pairs may mean the same. No two of the pairs have a
+    sentence in common, not even one that is only written otherwise (`normal_form.words_of`), and no sentence
+    is in more than five lines.
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
@@ -81,107 +69,66 @@ def hold_out_pairs(
         share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
             the lines.
         corpora: name of each corpus, and the languages of source and target.
-        max_pairs: most pairs that are used of each corpus.
         texts: the corpora without pairs, of which nothing is held out.
         seed: seed for the choice.
         **resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
-        InputError: an input is damaged, or the disk is full.
+        InputError: the disk is full, or the memory is too small.
     """
+    line = "corpus || ' ' || line"
     with open_database(f"{output.pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
-        used = [0 if number in texts else most for number, most in enumerate(max_pairs)]
-        lines = _lines(database, len(selected), used)
-        total = sum(lines)
+        database.execute(
+            f"CREATE VIEW pairs AS FROM rows WHERE NOT list_contains({list(texts)}::SMALLINT[], corpus)"
+        )
+        total = integer(database, "SELECT count(*) FROM (SELECT DISTINCT corpus, line FROM pairs)")
         wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
-        found: list[_Candidate] = []
-        seen: set[str] = set()
-        for corpus, number in enumerate(_in_proportion(wanted, lines)):
-            if number:
-                suitable = _suitable(_candidates(database, corpus, _CANDIDATES * number, seed), seen)
-                found += islice(suitable, number)
+        # A line is chosen first, so that one with many pairs is not chosen more often.
+        database.execute(
+            f"""
+            CREATE TABLE candidates AS
+            SELECT source, target, corpus, line FROM pairs SEMI JOIN (
+                SELECT DISTINCT corpus, line FROM pairs
+                ORDER BY {random_number(seed, "hold out", line)}, corpus, line LIMIT {_CANDIDATES * wanted}
+            ) USING (corpus, line)
+            QUALIFY 1 = row_number() OVER (
+                PARTITION BY corpus, line ORDER BY {random_number(seed, "hold out of a line")}, place
+            )
+            """  # noqa: S608 - numbers of ours
+        )
+        candidates = database.execute(
+            f"""
+            WITH frequent AS (
+                SELECT sentence FROM (
+                    SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs
+                ) SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
+                GROUP BY sentence HAVING count(*) > {_MOST_LINES}
+            )
+            SELECT source, target, corpus, line FROM candidates
+            WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
+            ORDER BY {random_number(seed, "hold out", line)}, corpus, line
+            """  # noqa: S608
+        ).fetchall()
+    found: list[tuple[str, str, int, int]] = []
+    seen: set[str] = set()
+    for candidate in candidates:
+        forms = {"".join(words_of(text)) for text in candidate[:2]}
+        # Both sides have words, and those of a paraphrase differ.
+        if len(found) < wanted and len(forms) == 2 and "" not in forms and not forms & seen:
+            seen |= forms
+            found.append(candidate)
     if not found:
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
-    random.Random(seed).shuffle(found)
-    rows = [
-        {**each._asdict(), **dict(zip(_ABOUT, (name, *languages), strict=True))}
-        for each in found
-        for name, languages in [corpora[each.corpus]]
-    ]
+    rows = [(*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found]
     schema = pa.schema([*MERGED_SCHEMA, *((name, pa.string()) for name in _ABOUT)])
-    write_table(output.pairs, pa.Table.from_pylist(rows, schema=schema))
-    _write_lines(output.table, (f"{each.source}\t{each.target}" for each in found))
-    _write_lines(output.sentences, (each.target for each in found))
+    table = [dict(zip(schema.names, row, strict=True)) for row in rows]
+    write_table(output.pairs, pa.Table.from_pylist(table, schema=schema))
+    _write_lines(output.table, (f"{source}\t{target}" for source, target, *_ in found))
+    _write_lines(output.sentences, (target for _, target, *_ in found))
     return len(found)
 
 
 def _write_lines(path: str | Path, lines: Iterable[str]) -> None:
     with atomic_output(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def _lines(database: duckdb.DuckDBPyConnection, corpora: int, max_pairs: Sequence[int | None]) -> list[int]:
-    """Number of lines of each corpus, of which no more are used than pairs."""
-    query = f"SELECT {CORPUS}, count(DISTINCT line) FROM rows GROUP BY ALL"  # noqa: S608
-    counts = dict(database.execute(query).fetchall())
-    lines = [counts.get(number, 0) for number in range(corpora)]
-    return [count if most is None else min(count, most) for count, most in zip(lines, max_pairs, strict=True)]
-
-
-def _in_proportion(wanted: int, sizes: Sequence[int]) -> list[int]:
-    """Whole numbers in proportion to sizes, whose sum is `wanted`; the largest remainders are rounded up."""
-    total = sum(sizes)
-    exact = [wanted * size / total for size in sizes] if total else [0.0 for _ in sizes]
-    parts = [int(part) for part in exact]
-    order = sorted(range(len(sizes)), key=lambda place: (parts[place] - exact[place], place))
-    for place in order[: wanted - sum(parts)]:
-        parts[place] += 1
-    return parts
-
-
-def _candidates(
-    database: duckdb.DuckDBPyConnection, corpus: int, most: int, seed: int
-) -> Iterator[_Candidate]:
-    """Random pairs of a corpus, each of another line, whose sentences are in few lines."""
-    # A line is chosen first, so that one with many pairs is not chosen more often.
-    database.execute(
-        f"""
-        CREATE OR REPLACE TABLE chosen AS
-        SELECT place, line, source, target FROM rows
-        WHERE {CORPUS} = {corpus} AND line IN (
-            SELECT line FROM (SELECT DISTINCT line FROM rows WHERE {CORPUS} = {corpus})
-            ORDER BY {random_number(seed, f"hold out {corpus}", "line")}, line LIMIT {most}
-        )
-        """  # noqa: S608 - numbers of ours
-    )
-    database.execute("CREATE OR REPLACE TABLE looked_up (sentence VARCHAR)")
-    texts = database.sql("SELECT source FROM chosen UNION SELECT target FROM chosen").to_arrow_table()
-    insert(database, "looked_up", texts)
-    found = database.execute(
-        f"""
-        WITH frequent AS (
-            SELECT sentence FROM (
-                SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM rows
-            ) SEMI JOIN looked_up USING (sentence)
-            GROUP BY sentence HAVING count(*) > {_MOST_LINES}
-        )
-        SELECT source, target, {corpus}, line FROM chosen
-        WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
-        QUALIFY 1 = row_number() OVER (
-            PARTITION BY line ORDER BY {random_number(seed, "hold out of a line")}, place
-        )
-        ORDER BY {random_number(seed, f"hold out {corpus}", "line")}, line
-        """  # noqa: S608
-    ).fetchall()
-    return map(_Candidate._make, found)
-
-
-def _suitable(candidates: Iterator[_Candidate], seen: set[str]) -> Iterator[_Candidate]:
-    """The candidates whose sentences have words, and no sentence of an earlier one; `seen` has these."""
-    for each in candidates:
-        forms = {"".join(words_of(each.source)), "".join(words_of(each.target))}
-        # The two sides of a paraphrase must differ.
-        if len(forms) == 2 and "" not in forms and not forms & seen:
-            seen |= forms
-            yield each

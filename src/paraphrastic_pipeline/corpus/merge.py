@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -13,26 +13,24 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, write_blocks
+from paraphrastic_pipeline.corpus.contamination import HELD_OUT
+from paraphrastic_pipeline.corpus.counts import MERGE_REASONS, loss, merge_reasons, warn
 from paraphrastic_pipeline.corpus.database import (
     CORPUS,
+    FILE_SHIFT,
     MERGED_SCHEMA,
-    Duplicates,
     Resources,
-    drop_contaminated,
-    drop_duplicates,
-    drop_held_out,
     integer,
     list_rows,
     open_database,
+    quoted,
     random_number,
 )
-from paraphrastic_pipeline.corpus.losses import merge_loss, warn
-from paraphrastic_pipeline.corpus.near_duplicates import drop_near_duplicates
 
+# What becomes of pairs that occur more than once.
+Duplicates = Literal["keep_one", "drop_all", "keep_all"]
 # Rows that are joined with their texts and sorted at a time, per MB of DuckDB's memory.
 _ROWS_PER_MB = 50_000
-# Why the merge drops a pair, in this order.
-_REASONS = ("duplicates", "near_duplicates", "contaminated", "held_out", "capped")
 # A sentence in more groups says too little for all of them to mean the same, and each of its pairs would have
 # to list them all.
 _MOST_GROUPS = 256
@@ -47,7 +45,6 @@ class Merging:
             form that the selection wrote (white space collapsed, perhaps lower-cased), by corpus and then by
             line. `drop_all` drops every copy of a line that a corpus has more than once (the original's
             `sort | uniq -u`); this needs the column `raw`. `keep_all` keeps all.
-        near_duplicates: arguments `ngram` and `min_similarity` of `drop_near_duplicates`; None drops none.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
         max_pairs: most pairs to keep of each corpus, chosen at random after everything else was dropped.
         weights: how often the kept pairs of each corpus are written, 1 or more; with 2.5, a random half is
@@ -60,7 +57,6 @@ class Merging:
     """
 
     duplicates: Duplicates
-    near_duplicates: Mapping[str, Any] | None
     drop: Sequence[str]
     max_pairs: Sequence[int | None]
     weights: Sequence[float]
@@ -85,32 +81,36 @@ def merge_pairs(
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
         output: the Parquet file.
         counts: JSON file with the result, which is also returned: pairs `read`, `duplicates`,
-            `near_duplicates`, `contaminated`, `held_out`, `capped` and `kept`, in total and by corpus. If a
-            pair has several reasons to be dropped, the first counts.
+            `contaminated`, `held_out`, `capped` and `kept`, in total and by corpus. If a pair has several
+            reasons to be dropped, the first counts.
         contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
             `merging.drop` is empty and nothing is held out.
         held_out: Parquet file made by `hold_out_pairs` from the same files, whose sentences `contaminated`
-            tells, too. All pairs of these lines are left out, and all with a sentence that is the same as one
-            that is held out or nearly so, unless the latter are more than a tenth. None holds out nothing.
+            tells, too. All pairs of these lines are left out, and all with such a sentence; with `near` in
+            `merging.drop`, also those with one that is nearly the same. None holds out nothing.
         merging: what is dropped, capped and repeated.
         seed: seed for the random choice and order.
         **resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
-        InputError: no pair is left, an input is damaged, or the disk is full.
+        InputError: no pair is left, the disk is full, or the memory is too small.
     """
     with open_database(f"{output}: cannot be merged", **resources) as database:
         list_rows(database, selected, columns=["raw"] if merging.duplicates == "drop_all" else [])
         left = [_count(database, "rows")]
-        drop_duplicates(database, merging.duplicates)
+        _drop_duplicates(database, merging.duplicates)
         left.append(_count(database, "kept"))
-        if merging.near_duplicates:
-            drop_near_duplicates(database, **merging.near_duplicates, seed=seed)
+        _drop_marked(database, contaminated, f"testset <> '{HELD_OUT}'", merging.drop)
         left.append(_count(database, "kept"))
-        drop_contaminated(database, contaminated, merging.drop)
-        left.append(_count(database, "kept"))
-        if held_out and (near := drop_held_out(database, held_out, contaminated)):
-            warn(f"{near:,} pairs resemble held-out ones, too many to leave them out of the training data")
+        if held_out:
+            database.execute(
+                f"""
+                CREATE OR REPLACE TABLE kept AS FROM kept ANTI JOIN (
+                    SELECT place FROM rows SEMI JOIN read_parquet({quoted(held_out)}) USING (corpus, line)
+                ) USING (place)
+                """  # noqa: S608
+            )
+            _drop_marked(database, contaminated, f"testset = '{HELD_OUT}'", ["exact", *merging.drop])
         left.append(_count(database, "kept"))
         _cap(database, merging.max_pairs, seed)
         left.append(_count(database, "kept"))
@@ -129,13 +129,42 @@ def merge_pairs(
                 writer.write(block.cast(schema))
     write_json(counts, result)
     for corpus in result["corpora"]:
-        warn(merge_loss(corpus["file"], corpus["read"], {reason: corpus[reason] for reason in _REASONS}))
+        warn(loss(corpus["file"], corpus["read"], merge_reasons(corpus)))
     return result
 
 
 def _count(database: duckdb.DuckDBPyConnection, table: str) -> dict[int, int]:
     """Number of rows of a table, by corpus."""
     return dict(database.execute(f"SELECT {CORPUS}, count(*) FROM {table} GROUP BY ALL").fetchall())  # noqa: S608
+
+
+def _drop_duplicates(database: duckdb.DuckDBPyConnection, rule: Duplicates) -> None:
+    """Make the table `kept` with the `place` of each pair that remains without duplicates."""
+    # Group by digests: the texts themselves would all have to be held in memory or spilled to disk.
+    grouped = {
+        "keep_one": "GROUP BY md5_number(source || chr(10) || target)",
+        "drop_all": "GROUP BY corpus, raw HAVING count(*) = 1",
+        "keep_all": "GROUP BY place",
+    }
+    database.execute(f"CREATE TABLE kept AS SELECT min(place) AS place FROM rows {grouped[rule]}")  # noqa: S608
+
+
+def _drop_marked(
+    database: duckdb.DuckDBPyConnection, files: Sequence[str | Path], where: str, kinds: Sequence[str]
+) -> None:
+    """Remove the pairs that files of `mark_contamination` list with these kinds from the table `kept`.
+
+    All copies of a pair are contaminated alike, so it does not matter which copy was kept.
+    """
+    for number, path in enumerate(files):
+        database.execute(
+            f"""
+            CREATE OR REPLACE TABLE kept AS FROM kept ANTI JOIN (
+                SELECT ({number}::BIGINT << {FILE_SHIFT}) + row AS place FROM read_parquet({quoted(path)})
+                WHERE {where} AND list_contains({list(kinds)}::VARCHAR[], kind)
+            ) USING (place)
+            """  # noqa: S608
+        )
 
 
 def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], seed: int) -> None:
@@ -211,15 +240,11 @@ def _describe(
     selected: Sequence[str | Path], left: Sequence[Mapping[int, int]], texts: Sequence[int]
 ) -> dict[str, Any]:
     """The counts by reason, from the number of pairs of each corpus that each step has left."""
-    corpora: list[dict[str, int]] = []
-    for number in range(len(selected)):
+    corpora: list[dict[str, Any]] = []
+    for number, path in enumerate(selected):
         pairs = [counts.get(number, 0) for counts in left]
-        dropped = (before - after for before, after in pairwise(pairs))
-        corpora.append({"read": pairs[0], **dict(zip(_REASONS, dropped, strict=True)), "kept": pairs[-1]})
-    totals = {key: sum(corpus[key] for corpus in corpora) for key in ("read", *_REASONS, "kept")}
-    marks = [{"without_pairs": True} if number in texts else {} for number in range(len(selected))]
-    files = [
-        {"file": str(path), **mark, **counts}
-        for path, mark, counts in zip(selected, marks, corpora, strict=True)
-    ]
-    return {**totals, "corpora": files}
+        dropped = zip(MERGE_REASONS, (before - after for before, after in pairwise(pairs)), strict=True)
+        mark = {"without_pairs": True} if number in texts else {}
+        corpora.append({"file": str(path), **mark, "read": pairs[0], **dict(dropped), "kept": pairs[-1]})
+    totals = {key: sum(corpus[key] for corpus in corpora) for key in ("read", *MERGE_REASONS, "kept")}
+    return {**totals, "corpora": corpora}

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.database import (
     Resources,
     insert,
@@ -19,7 +20,6 @@ from paraphrastic_pipeline.corpus.database import (
     open_database,
     random_number,
 )
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.sampling import EXAMPLES, Samples
 

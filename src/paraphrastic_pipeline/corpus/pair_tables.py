@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.numbers import is_count, read_number
@@ -32,7 +33,7 @@ from paraphrastic_pipeline.base.row_values import (
     parse_rows,
     readable_text,
 )
-from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
+from paraphrastic_pipeline.corpus.blocks import read_blocks
 
 # Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.
 _SCORES = ("paraphrase_score", "translation_score")
@@ -198,8 +199,7 @@ def parquet_rows(
     path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: UnreadableRows
 ) -> PairRows:
     """Rows of a Parquet file; the line of each is its row number, from 1."""
-    with open_parquet(path) as file:
-        fields = _flattened(file.schema_arrow.empty_table(), path).schema
+    fields = _flattened(pq.read_schema(path).empty_table(), path).schema
     chosen = _find_columns(fields.names, languages, columns)
     if not chosen:
         raise InputError(f"{path}: {_missing(columns, languages, fields.names)}")

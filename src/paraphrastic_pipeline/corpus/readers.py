@@ -15,8 +15,8 @@ from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic_pipeline.base.row_values import parse_rows, split_cells
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
+from paraphrastic_pipeline.corpus.counts import UNREADABLE, loss, warn
 from paraphrastic_pipeline.corpus.group_files import GroupRow, group_rows
-from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, warn
 from paraphrastic_pipeline.corpus.pair_tables import (
     PairRows,
     csv_pairs,
@@ -101,7 +101,7 @@ def extract_corpus(
             writer.note(UNREADABLE, bad.count)
     counts = {"lines": max(lines, bad.last_line), "pairs": writer.rows, "unreadable": bad.count}
     _log.info("%s: %s", output, ", ".join(f"{count:,} {name}" for name, count in counts.items()))
-    warn(extraction_loss(str(output), writer.rows, bad.count))
+    warn(loss(str(output), writer.rows + bad.count, {UNREADABLE: bad.count}))
     return counts
 
 

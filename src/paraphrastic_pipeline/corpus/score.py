@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paraphrastic.base.text import prepare_text, segment, unusual_points, visible
+from paraphrastic.base.text import prepare_text, segment, visible
 from paraphrastic_pipeline.base.text import as_read, composed
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.counts import UNREADABLE
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
-from paraphrastic_pipeline.corpus.losses import UNREADABLE
 from paraphrastic_pipeline.corpus.overlap import compare_words
-from paraphrastic_pipeline.corpus.spaceless import utf8_of
-from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words
-from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words, open_treebank
 
 SCORED_SCHEMA = pa.schema(
     [
@@ -57,8 +53,8 @@ class TextSettings:
             `tokens.count_words`); `white_space` counts what is between white space, as the papers do.
         identify: whether languages are identified on the text that the `model` sees, or on the `original`, as
             the papers do.
-        overlap_tokenizer: tokenizer for the trigram overlap, see `tokens.tokenize`. With
-            `words: white_space`, `word` leaves text without spaces whole.
+        overlap_tokenizer: tokenizer for the trigram overlap: `word`, see `tokens.tokenize`, which with
+            `words: white_space` leaves text without spaces whole, or `treebank`, see `tokens.open_treebank`.
     """
 
     segmentation: Mapping[str, str]
@@ -66,7 +62,7 @@ class TextSettings:
     lowercase: bool
     words: Words = "script"
     identify: Identify = "model"
-    overlap_tokenizer: Tokenizer = "word"
+    overlap_tokenizer: Literal["word", "treebank"] = "word"
 
 
 def score_pairs(
@@ -75,7 +71,7 @@ def score_pairs(
     *,
     languages: tuple[str, str],
     identifier: Path | None,
-    word_vectors: Path | None,
+    punkt: Path | None = None,
     text: TextSettings,
     shard: tuple[int, int] = (1, 1),
 ) -> None:
@@ -85,23 +81,22 @@ def score_pairs(
     compared; text in a language of `segmentation` is also segmented. The text itself is written as the corpus
     has it. Each side has its most likely language, the confidence in it, and the probability of the language
     that the corpus says, which is null if the identifier does not know that language; all are null without an
-    identifier. Trigram overlap and changed words are null if the two languages differ. The paraphrase score
-    is the word vectors' cosine; without word vectors, it is the corpus's own score or null. The translation
-    score is the corpus's own or null.
+    identifier. Trigram overlap and changed words are null if the two languages differ. Paraphrase score and
+    translation score are the corpus's own, or null.
 
     Args:
         pairs: a Parquet file made by `extract_corpus`.
         output: the Parquet file.
         languages: languages of the sources and of the targets, according to the corpus.
         identifier: a fastText model.
-        word_vectors: a text file of word vectors.
+        punkt: the archive that the tokenizer `treebank` needs.
         text: how text is prepared, counted, identified and compared.
         shard: `(i, n)` scores the i-th (from 1) of n parts of the corpus; a part may be empty.
 
     Raises:
-        InputError: an input is damaged, or the disk is full.
+        InputError: the identifier cannot be read, or the disk is full.
     """
-    scorer = _Scorer(languages, text, identifier, word_vectors)
+    scorer = _Scorer(languages, text, identifier, punkt)
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
         if shard[0] == 1:
             writer.note(UNREADABLE, noted(pairs, UNREADABLE))
@@ -115,17 +110,18 @@ class _Scorer:
     """Scores the blocks of a corpus."""
 
     def __init__(
-        self, languages: tuple[str, str], text: TextSettings, identifier: Path | None, vectors: Path | None
+        self, languages: tuple[str, str], text: TextSettings, identifier: Path | None, punkt: Path | None
     ) -> None:
         self.text, self.languages = text, languages
         self.identifier = None if identifier is None else LanguageIdentifier(identifier)
-        self.vectors = None if vectors is None else WordVectors(vectors)
         self.are_paraphrases = languages[0] == languages[1]
         self.count = count_words if text.words == "script" else count_tokens
-        treebank = text.overlap_tokenizer == "treebank"
-        self.tokenizer = text.overlap_tokenizer if treebank else _TOKENIZERS[text.words]
+        self.tokenizer = _TOKENIZERS[text.words]
+        self.split = None
+        if self.are_paraphrases and punkt and text.overlap_tokenizer == "treebank":
+            self.tokenizer, self.split = "split", open_treebank(punkt)
         # The original takes a letter and its mark as they are written.
-        self.compose = composed if self.are_paraphrases and not treebank else list
+        self.compose = composed if self.are_paraphrases and not self.split else list
 
     def columns(self, block: pa.RecordBatch) -> dict[str, pa.Array]:
         """The columns of a block that have a value."""
@@ -136,14 +132,12 @@ class _Scorer:
             columns |= {side: block[side], **{f"{side}_{name}": array for name, array in measures.items()}}
             compared.append(texts)
         if self.are_paraphrases:
+            if self.split:
+                compared = [pa.array(self.split(texts.to_pylist()), pa.string()) for texts in compared]
             overlap, changed = compare_words(*compared, tokenizer=self.tokenizer)
             columns |= {"trigram_overlap": pa.array(overlap), "changed_words": pa.array(changed)}
-        if self.vectors is not None:
-            scores = self.vectors.paraphrase_score(*compared)
-            columns["paraphrase_score"] = pa.array(scores, pa.float64(), mask=np.isnan(scores))
-        for name in ("paraphrase_score", "translation_score"):
-            if name in block.schema.names and name not in columns:
-                columns[name] = block[name]
+        own = ("paraphrase_score", "translation_score")
+        columns |= {name: block[name] for name in own if name in block.schema.names}
         return columns
 
     def _side(self, texts: pa.Array, language: str) -> tuple[pa.Array, dict[str, pa.Array]]:
@@ -167,23 +161,6 @@ class _Scorer:
                 counted = counted if self.text.words == "script" else compared
         else:
             # Lower-casing changes no count.
-            counted = compared = _visible(texts)
+            counted = compared = pa.array(visible(texts.to_pylist()), pa.string())
         measures["tokens"], measures["characters"] = self.count(counted)
         return compared, measures
-
-
-def _visible(texts: pa.Array) -> pa.Array:
-    """The same as `text.visible`, which few texts need."""
-    content, ends = utf8_of(texts)
-    if not len(content) or 0x20 <= content.min() <= content.max() < 0x7F:
-        return texts
-    points = np.frombuffer(content.tobytes().decode().encode("utf-32-le"), np.uint32)
-    unusual = np.flatnonzero(unusual_points()[points])
-    # Where each character begins in UTF-8.
-    starts = np.flatnonzero((content & 0xC0) != 0x80)[unusual]
-    rows = np.unique(np.searchsorted(ends, starts, side="right"))
-    if not len(rows):
-        return texts
-    mask = np.zeros(len(texts), np.bool_)
-    mask[rows] = True
-    return pc.replace_with_mask(texts, mask, pa.array(visible(texts.take(rows).to_pylist()), pa.string()))

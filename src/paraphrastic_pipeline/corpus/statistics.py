@@ -1,9 +1,7 @@
 """The statistics that describe a corpus in Table 2 of ParaNMT-50M."""
 
-import shlex
-import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,6 @@ from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.tokens import tokenize
 
 _SIDES = ("source", "target")
-# Labels that parsers give to the node above the sentence, and the number of levels below it that count.
-_ROOTS, _LEVELS = ("ROOT", "TOP", "S1", ""), 2
 _SAMPLE_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string())])
 # Statistics are rounded to so many digits that the division of pairs into blocks makes no difference.
 _DIGITS = 6
@@ -35,7 +31,6 @@ def describe_corpus(
     *,
     languages: tuple[str, str],
     sentences: int,
-    parsers: Mapping[str, str],
     seed: int,
 ) -> dict[str, Any]:
     """Measure a corpus in one pass, and sample the sentences for the other statistics.
@@ -48,15 +43,14 @@ def describe_corpus(
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
         output: JSON file with the result, which is also returned: `pairs`, `sampled`, `paraphrase_score`
             (`mean` and `std`, or null if no pair has one), and `sides`, which gives for each language its
-            `side`, `length` (`mean` and `std`) and `parse_entropy` (or null).
+            `side` and `length` (`mean` and `std`).
         sample: Parquet file with `source` and `target` of `sentences` random pairs, or of all if fewer.
         languages: languages of the sources and of the targets.
         sentences: number of pairs to sample.
-        parsers: a command by language; see `parse_entropy`.
         seed: seed for the sample.
 
     Raises:
-        InputError: the input is damaged or empty, the disk is full, or a parser fails.
+        InputError: the corpus is empty, or the disk is full.
     """
     sides = {languages[0]: "source"}
     sides.setdefault(languages[1], "target")
@@ -82,13 +76,7 @@ def describe_corpus(
         "sampled": len(rows),
         "paraphrase_score": _mean_and_std(moments["paraphrase_score"]),
         "sides": {
-            language: {
-                "side": side,
-                "length": _mean_and_std(moments[side]),
-                "parse_entropy": round(parse_entropy(texts[side], parsers[language]), _DIGITS)
-                if language in parsers
-                else None,
-            }
+            language: {"side": side, "length": _mean_and_std(moments[side])}
             for language, side in sides.items()
         },
     }
@@ -99,30 +87,24 @@ def describe_corpus(
 class WordStatistics:
     """Vocabulary entropy and inverse document frequencies of sampled sentences in one language.
 
-    All corpora are measured alike, with the frequencies of the same documents. The paper took them from
-    Wikipedia. Words are split by `tokens.tokenize`.
+    Every sentence of every sample is a document, so all corpora are measured alike. The paper took the
+    frequencies from Wikipedia. Words are split by `tokens.tokenize`.
 
     Args:
         samples: sentences by the name of the corpus.
-        documents: batches of texts, each of which is a document; None takes every sentence of every sample.
     """
 
-    def __init__(
-        self, samples: Mapping[Any, Sequence[str]], documents: Iterable[Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, samples: Mapping[Any, Sequence[str]]) -> None:
         self._tokens = {name: tokenize(texts) for name, texts in samples.items()}
         self._documents = 0
         self._frequencies: Counter[str] = Counter()
-        # Only the words of the samples matter, and a large text has many more.
-        known = {word for tokens in self._tokens.values() for word in tokens.words}
-        for tokens in self._tokens.values() if documents is None else map(tokenize, documents):
+        for tokens in self._tokens.values():
             self._documents += len(tokens.offsets) - 1
             # Document and word are packed into one integer, to count each word once per document.
             vocabulary = max(1, len(tokens.words))
             distinct = np.unique(tokens.owners * vocabulary + tokens.ids)
             counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words)).tolist()
-            counted = zip(tokens.words, counts, strict=False)
-            self._frequencies.update({word: count for word, count in counted if word in known})
+            self._frequencies.update(dict(zip(tokens.words, counts, strict=False)))
 
     def idf(self, name: Any) -> tuple[float | None, float | None]:
         """Mean and standard deviation, over a sample's sentences, of the mean IDF of a sentence's words.
@@ -148,66 +130,6 @@ def entropy(counts: npt.ArrayLike) -> float:
     values = np.asarray(counts, np.float64)
     shares = values[values > 0] / values.sum()
     return float(-(shares * np.log(shares)).sum())
-
-
-def parse_entropy(sentences: Sequence[str], command: str) -> float:
-    """Entropy, in nats, of the top two levels of the sentences' parses.
-
-    ParaNMT-50M, section 5: "To prevent sparsity in the parse tree statistics, we used only the top 2 levels
-    of the parse tree (i.e. 2 levels after the ROOT)".
-
-    Args:
-        sentences: the sentences; blank ones are left out.
-        command: a program with its arguments, run without a shell. It reads one sentence per line, and writes
-            its bracketed parse, such as `(ROOT (S (NP (PRP She)) (VP (VBZ sings))))`, on one line.
-
-    Raises:
-        InputError: the program is missing or fails, or its lines are too few, too many or not parses.
-    """
-    lines = [sentence for sentence in sentences if sentence.strip()]
-    counts: Counter[str] = Counter()
-    for number, parse in enumerate(_parses(lines, command), start=1):
-        top = top_levels(parse)
-        if top is None:
-            raise InputError(
-                f"statistics.parsers: {command}: line {number} is not a bracketed parse: {parse[:80]!r}"
-            )
-        counts[top] += 1
-    return entropy(list(counts.values()))
-
-
-def top_levels(parse: str) -> str | None:
-    """The top two levels of a bracketed parse, without words: `(S(NP)(VP))`; None if it is not a parse."""
-    # Imported here, since few corpora are parsed.
-    from nltk.tree import Tree
-
-    def cut(tree: Tree, levels: int) -> str:
-        below = [cut(child, levels - 1) for child in tree if levels > 1 and isinstance(child, Tree)]
-        return f"({tree.label()}{''.join(below)})"
-
-    try:
-        tree = Tree.fromstring(parse)
-    except ValueError:
-        return None
-    tops = tree if tree.label() in _ROOTS else [tree]
-    return "".join(cut(top, _LEVELS) for top in tops if isinstance(top, Tree)) or None
-
-
-def _parses(lines: Sequence[str], command: str) -> list[str]:
-    given = "".join(f"{line}\n" for line in lines)
-    try:
-        done = subprocess.run(  # noqa: S603 - the user's own program, and no shell
-            shlex.split(command), input=given, capture_output=True, encoding="utf-8", errors="replace"
-        )
-    except OSError as error:
-        raise InputError(f"statistics.parsers: {command}: cannot be run: {error.strerror}") from None
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise InputError(f"statistics.parsers: {command}: ended with status {done.returncode}: {last}")
-    parses = [line for line in done.stdout.splitlines() if line.strip()]
-    if len(parses) != len(lines):
-        raise InputError(f"statistics.parsers: {command}: {len(parses)} parses for {len(lines)} sentences")
-    return parses
 
 
 def _mean_and_std(moments: Float64) -> dict[str, float] | None:

@@ -1,9 +1,12 @@
 """Tokens of many texts: their counts, and words in one flat array for the scores that compare them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +14,11 @@ import pyarrow.compute as pc
 
 from paraphrastic.base.arrays import Int32, Int64
 from paraphrastic.model.units import split_marks
-from paraphrastic_pipeline.corpus.spaceless import DOTS, MARKS, SPACELESS, has_spaceless
-from paraphrastic_pipeline.corpus.treebank import word_tokenizer
+from paraphrastic_pipeline.corpus.spaceless import DOTS, MARKS, SPACELESS
 
-Tokenizer = Literal["word", "white_space", "treebank"]
+# How words are split; texts that a tokenizer of NLTK has split are left as they are.
+Tokenizer = Literal["word", "white_space", "split"]
+_PUNKT = "punkt_tab/english"
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 # What stands between runs of other scripts.
 _BETWEEN = re.compile(f"(?:[{SPACELESS}][{SPACELESS}{MARKS}]*|[{DOTS}])+")
@@ -63,7 +67,7 @@ def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     digit. In Tibetan, every syllable is a word, and a dot separates words of Ethiopic.
     """
     counts, none = count_tokens(texts)
-    if not has_spaceless(texts):
+    if not pc.any(pc.match_substring_regex(texts, f"[{SPACELESS}{DOTS}]")).as_py():
         return counts, none
     pieces = split_tokens(texts)
     encoded = pieces.flatten().dictionary_encode()
@@ -93,16 +97,13 @@ def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> 
     The tokenizer `word` splits text at white space. Each punctuation mark or symbol at either end of a token
     is then a word of its own (`(hello!)` becomes `( hello ! )`), while those inside stay (`don't`, `3.5`,
     `well-known`). In scripts that are written without spaces, each character is a word, with its marks;
-    `white_space` leaves such text whole. `treebank` is NLTK's much slower `word_tokenize`, as in the
-    original (`do n't`).
+    `white_space` leaves such text whole, and `split` takes what is between white space as it is.
     """
-    if tokenizer == "treebank":
-        texts = _split_by_treebank(texts)
     pieces = split_tokens(pa.array(texts, pa.string()) if not isinstance(texts, pa.Array) else texts)
     # Python handles each distinct piece once; Arrow does the rest.
     encoded = pieces.values.dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
-    split = {"word": _split_piece, "white_space": split_marks, "treebank": lambda piece: [piece]}[tokenizer]
+    split = {"word": _split_piece, "white_space": split_marks, "split": lambda piece: [piece]}[tokenizer]
     of_piece = [split(piece.lower()) for piece in distinct]
     words = pa.array(of_piece, pa.list_(pa.string()))
     numbered = words.values.dictionary_encode()
@@ -118,8 +119,26 @@ def _split_piece(piece: str) -> list[str]:
     return [word for unit in units for word in split_marks(unit)]
 
 
-def _split_by_treebank(texts: pa.Array | Sequence[str]) -> pa.Array:
-    """Lower-case the texts and put a space between any two words."""
-    split = word_tokenizer()
-    plain = texts.to_pylist() if isinstance(texts, pa.Array) else texts
-    return pa.array([" ".join(split(text.strip().lower())) for text in plain], pa.string())
+def open_treebank(punkt: Path) -> Callable[[Sequence[str]], list[str]]:
+    """Open NLTK's `word_tokenize`, which the original code uses: sentences by Punkt, then Treebank's words.
+
+    Args:
+        punkt: NLTK's archive `punkt_tab.zip` of what Punkt has learned about English.
+
+    Returns:
+        A function that lower-cases texts and puts a space between any two words.
+    """
+    # Imported here, since only this tokenizer needs NLTK.
+    from nltk.tokenize import NLTKWordTokenizer, PunktSentenceTokenizer
+    from nltk.tokenize.punkt import load_punkt_params
+
+    with TemporaryDirectory() as folder, ZipFile(punkt) as archive:
+        archive.extractall(folder, [name for name in archive.namelist() if name.startswith(_PUNKT)])
+        split_sentences = PunktSentenceTokenizer(load_punkt_params(f"{folder}/{_PUNKT}")).tokenize
+    split_words = NLTKWordTokenizer().tokenize
+
+    def split(texts: Sequence[str]) -> list[str]:
+        sentences = (split_sentences(text.strip().lower()) for text in texts)
+        return [" ".join(word for one in several for word in split_words(one)) for several in sentences]
+
+    return split

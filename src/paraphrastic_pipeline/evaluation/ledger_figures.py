@@ -14,7 +14,6 @@ _SCORING = " (cosine)"
 # Columns that tell apart the rows of one system in a table.
 KEYS = {
     "studies": ("study", "setting"),
-    "filter_study": ("rank_by",),
     "dataset_differences": ("other",),
     "language_choice_correlations": ("languages", "embeddings"),
     "corpora": ("corpus", "language"),
@@ -66,9 +65,6 @@ def read_figures(path: Path, table: str, labels: Mapping[str, str]) -> Figures:
         languages[about] = max(languages.get(about, 0), int(row["n"]))
     figures: Figures = {}
     for row in rows:
-        # Only the best part of a ranking is published.
-        if row.get("best", "yes") != "yes":
-            continue
         name = row.get("model") or labels.get(row.get("system", ""), "")
         if table == "dataset_differences":
             other = labels.get(row["other"], "")

@@ -1,8 +1,8 @@
 """Tables of studies: models with other settings, models of parts of a corpus, and differences on STS."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,6 @@ from paraphrastic_pipeline.evaluation.results import Result
 from paraphrastic_pipeline.evaluation.system_tables import below_published, sts_cells, system_name
 from paraphrastic_pipeline.evaluation.testset_names import CAPTION_DATASETS, STS_DATASETS
 
-FILTER_STUDY_COLUMNS = [
-    "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",
-    "development", "sts", "sts_low", "sts_high", "best",
-]  # fmt: skip
 STUDIES_COLUMNS = [
     "study", "setting", "model", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
     "datasets", "sts_datasets", "sts_datasets_low", "sts_datasets_high",
@@ -86,49 +82,6 @@ def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) ->
         "datasets": str(len(read_json(sts)["datasets"])),
         **sts_cells(sts, "sts_datasets", mean="datasets"),
     }
-
-
-def tabulate_filter_study(
-    summaries: Sequence[Path], development: Sequence[Path], sts: Sequence[Path], published: Path, table: Path
-) -> None:
-    """Write a row for each part of each ranking: the curve behind Table 4 of ParaNMT-50M (section 6.3).
-
-    Columns: `system`; `source` and `data`, as in the tables of STS; `rank_by`; `part`, where 1 has the lowest
-    values; `min` and `max` value of the part; its number of `pairs`, and how many were `sampled` to train the
-    model; `development`, Pearson's r × 100 on STS 2017 en-en; `sts`, the average on STS 2012–2016, with its
-    95 % interval `sts_low` to `sts_high`; and `best`, which is `yes` for each ranking's part with the highest
-    development score, or the first such part. Published rows exist for the best parts only. They come first,
-    and are left out unless all measured rows are on official test data.
-
-    Args:
-        summaries: JSON files of `rank_pairs`, in the order of the rows.
-        development: JSON files with the `development` score: all parts of the first ranking, then of
-            the next one.
-        sts: JSON files of `evaluate_sts`, in the same order.
-        published: CSV file with the columns `system`, `rank_by` and `development`.
-        table: the CSV file.
-    """
-    scores = zip(development, sts, strict=True)
-    rows: list[dict[str, str]] = []
-    for path in summaries:
-        summary = read_json(path)
-        rows += _parts(summary, list(islice(scores, len(summary["parts"]))))
-    best = ({**row, "best": "yes"} for row in read_csv(published))
-    write_csv(table, FILTER_STUDY_COLUMNS, below_published(rows, best))
-
-
-def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:
-    """Rows of one ranking; `scores` holds the files of each part, the development score first."""
-    development = [float(read_json(path)["development"]) for path, _ in scores]
-    best = development.index(max(development))
-    for number, (part, (_, sts)) in enumerate(zip(summary["parts"], scores, strict=True)):
-        yield sts_cells(sts) | {
-            "rank_by": summary["measure"],
-            **{key: str(part[key]) for key in ("part", "pairs", "sampled")},
-            **{key: f"{part[key]:.4f}" for key in ("min", "max")},
-            "development": f"{development[number]:.1f}",
-            "best": "yes" if number == best else "",
-        }
 
 
 def tabulate_differences(results: Sequence[Path], published: Path, table: Path) -> None:

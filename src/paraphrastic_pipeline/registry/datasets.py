@@ -73,8 +73,6 @@ KINDS = {
     "parquet": Kind((1, 2), is_corpus=True, endings=(".parquet",), members="columns", scores=_SCORES),
     # A translation memory.
     "tmx": Kind((1, 2), is_corpus=True, endings=(".tmx",)),
-    # Lines `__label__CODE text`, to train language identification.
-    "labelled": Kind((0, 1, 2)),
     # A language-identification model.
     "fasttext": Kind((0,)),
     # Word vectors as text.
@@ -95,6 +93,7 @@ CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mine
 DOWNLOADS = "resources/downloads"
 COLUMNS = (
     "name", "version", "kind", "languages", "file", "addresses", "sha256", "size", "members", "licence",
+    "commercial",
 )  # fmt: skip
 
 # The pattern that a cell must match unless it is empty, and the message if it does not.
@@ -103,6 +102,7 @@ _CELLS = {
     "kind": ("|".join(KINDS), f"is not one of {', '.join(KINDS)}"),
     "sha256": (r"[0-9a-f]{64}", "is not 64 lower-case hexadecimal digits"),
     "size": (r"0*[1-9][0-9]*", "is not a number of bytes"),
+    "commercial": ("yes|no", "is not yes, no or -"),
 }
 _NEEDED = ("name", "version", "kind", "addresses", "licence")
 _CODE = re.compile(r"[a-z]{2,3}")
@@ -150,13 +150,17 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """All files under one name, with one version, kind and licence."""
+    """All files under one name, with one version, kind and licence.
+
+    `commercial` says whether the licence allows commercial use: `yes`, `no`, or `unknown`.
+    """
 
     name: str
     version: str
     kind: str
     licence: str
     files: tuple[RemoteFile, ...]
+    commercial: str = "unknown"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -226,7 +230,9 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
         try:
             for file in _files(row):
                 name = file.dataset
-                first = Dataset(name, row["version"], row["kind"], row["licence"], ())
+                first = Dataset(
+                    name, row["version"], row["kind"], row["licence"], (), row["commercial"] or "unknown"
+                )
                 dataset, line = datasets.setdefault(name, first), lines.setdefault(name, number)
                 _check_agreement(row, file, dataset, line)
                 datasets[name] = replace(dataset, files=(*dataset.files, file))

@@ -10,8 +10,7 @@ from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.model.files import TRANSFORMER
 from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
-from paraphrastic_pipeline.corpus.losses import UNREADABLE, losses
+from paraphrastic_pipeline.corpus.counts import UNREADABLE, loss, merge_reasons
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
 from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
 from paraphrastic_pipeline.report.outcome import read_outcome
@@ -83,15 +82,13 @@ def write_card(
         (name, version, f"{counted['kept']:,}", "not stated" if licence == "-" else licence)
         for (name, version, licence), counted in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
-    steps = zip(corpora, map(read_selected, selected), read_merged(counts), strict=True) if selected else ()
-    drops = [
-        sentence
-        for (name, *_), (first, content), then in steps
-        for unreadable in [content.get(UNREADABLE, 0)]
-        for sentence in losses(
-            name, {"read": first.read + unreadable, UNREADABLE: unreadable, **first.dropped, **then.dropped}
-        )
-    ]
+    drops: list[str] = []
+    if selected:
+        for (name, *_), path, then in zip(corpora, selected, read_json(counts)["corpora"], strict=True):
+            first = read_json(path)
+            unreadable = first.get(UNREADABLE, 0)
+            dropped = {UNREADABLE: unreadable, **first["dropped"], **merge_reasons(then)}
+            drops += filter(None, [loss(name, first["read"] + unreadable, dropped)])
     outcome = None
     if held_out:
         after, *before = held_out

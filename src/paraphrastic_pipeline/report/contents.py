@@ -72,17 +72,6 @@ CHAPTERS = (
                 figures="funnel.svg",
             ),
             Section(
-                "filter_overlap",
-                "Pairs that two filters drop",
-                "Pairs that both filters reject; on the diagonal, all pairs that the filter rejects, "
-                "whatever the other filters do",
-            ),
-            Section(
-                "dropped",
-                "What filters drop",
-                "Some pairs that each filter dropped, of the model that is looked at below",
-            ),
-            Section(
                 "corpora",
                 "Statistics of the corpora",
                 "The corpora, and the pairs from them that models are trained on: length in tokens, IDF and "
@@ -110,45 +99,11 @@ CHAPTERS = (
             ),
             Section("training", "Training curves", figures="training/*/*.svg", table=False),
             Section(
-                "negatives",
-                "Negatives in larger mega-batches",
-                "The negative that training would choose for a sentence in a mega-batch of M mini-batches, "
-                "and the cosine of the two",
-            ),
-            Section(
                 "studies",
                 "Studies of single settings",
                 "Models that differ only in the setting: the score × 100 on their development data, and "
                 "Pearson's r × 100 on average on STS 2012–2016 with its 95 % interval",
             ),
-            Section(
-                "filter_study",
-                "What models learn from each part of a ranking",
-                "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, "
-                "ranked from the lowest values to the highest: on STS 2017 en-en, which decides on the best "
-                "part, and on average on STS 2012–2016 with its 95 % interval",
-                figures="filter_study.svg",
-            ),
-        ),
-    ),
-    Chapter(
-        "inspection",
-        "What a model has learned",
-        "One model of this run from the inside.",
-        (
-            Section(
-                "neighbours",
-                "Nearest sentences, before and after training",
-                "The training sentences that are nearest to some sentences, with their cosines",
-            ),
-            Section(
-                "pieces",
-                "The pieces that the model listens to",
-                "The pieces with the longest and the shortest embeddings, among those that occur several "
-                "times: the longer, the more a piece counts in the average; … stands before pieces inside "
-                "a word",
-            ),
-            Section("map", "A map of training sentences, by their source", figures="map.svg", table=False),
         ),
     ),
     Chapter(

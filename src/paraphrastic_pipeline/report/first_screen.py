@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraphrastic_pipeline.corpus.losses import losses
+from paraphrastic_pipeline.corpus.counts import loss
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.shown_tables import read_rows, readable, words
 from paraphrastic_pipeline.report.summary import Headline, Ledger
@@ -17,7 +17,7 @@ _LOW = 50.0
 # How many times as long as the other side of a corpus one side is, if a reader is told.
 _LONGER = 2.0
 # Columns of the funnel that are no numbers.
-_NO_COUNTS = ("model", "corpus")
+_NO_COUNTS = ("model", "corpus", "read", "kept")
 # Values of a sweep that nothing lies beyond.
 _NATURAL_ENDS = {"dropout": 0.0, "megabatch": 1.0}
 # A sweep of fewer values always has its best one at an edge.
@@ -117,8 +117,8 @@ def _dropped(path: Path) -> Iterator[str]:
     # Models that share a corpus share a line.
     models: dict[str, list[str]] = {}
     for row in read_rows(path):
-        counts = {name: int(entry) for name, entry in row.items() if name not in _NO_COUNTS and entry}
-        for sentence in losses(row["corpus"], counts):
+        dropped = {name: int(entry) for name, entry in row.items() if name not in _NO_COUNTS and entry}
+        if sentence := loss(row["corpus"], int(row["read"]), dropped):
             models.setdefault(sentence, []).append(row["model"])
     for sentence, names in models.items():
         yield f"For {_listed(names)}: {sentence}"

@@ -11,7 +11,7 @@ from paraphrastic.base.files import read_json
 from paraphrastic.model.folder import open_folder
 from paraphrastic_pipeline.base.lines import text_lines
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.corpus.counts import read_before_merging, read_merged
+from paraphrastic_pipeline.corpus.counts import read_before_merging
 
 # Examples that a reader is shown.
 EXAMPLES = 10
@@ -151,9 +151,9 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
             yield f"  {outcome.sentence}"
         counts = results / "corpora" / model / "counts.json"
         if counts.is_file() and (read := read_before_merging(counts, results)) is not None:
-            merged = read_merged(counts)
+            merged = read_json(counts)["corpora"]
             kept, alone = (
-                sum(corpus.kept for corpus in merged if corpus.without_pairs == is_alone)
+                sum(corpus["kept"] for corpus in merged if ("without_pairs" in corpus) == is_alone)
                 for is_alone in (False, True)
             )
             if kept:

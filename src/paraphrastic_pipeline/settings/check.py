@@ -10,7 +10,6 @@ from yaml import MarkedYAMLError, YAMLError
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
-from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
     RECIPES,
@@ -192,7 +191,7 @@ def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Confi
 
     def is_allowed(corpus: Corpus) -> bool:
         is_other = corpus in config.mined or not isinstance(corpus, str)
-        return is_other or (corpus in registry and commercial_use(registry[str(corpus)].licence) == "allowed")
+        return is_other or (corpus in registry and registry[str(corpus)].commercial == "yes")
 
     def allowed(at: str, entry: Any) -> Any:
         kept = replace(entry, corpora=[*filter(is_allowed, entry.corpora)] or entry.corpora)

@@ -42,7 +42,7 @@ def mistakes(config: Configuration, datasets: Datasets) -> Iterator[str]:
                 yield f"{key}: {undefined(model, config.definitions)}"
             elif key != "models" and not config.definitions[model].held_out:
                 yield f"{key}: {model!r} holds out no pairs, so nothing can be compared by it"
-    yield from _dataset("language_id", config.language_id, datasets, ("fasttext", "labelled", "file"))
+    yield from _dataset("language_id", config.language_id, datasets, ("fasttext", "file"))
     yield from _dataset("language_choice.uriel", config.language_choice.uriel, datasets, ("uriel",))
     yield from _testsets(config, datasets)
     taken = {name for model in config.definitions for name in (model, f"{model}-untrained")}

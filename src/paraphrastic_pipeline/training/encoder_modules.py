@@ -212,24 +212,24 @@ def use_word_vectors(
 ) -> tuple[dict[str, Tensor], dict[str, int]]:
     """Set the rows of words to their word vectors, in place; words without one keep random embeddings.
 
-    If the file has a vector for `UNKNOWN`, as PARAGRAM's have, it is that of unknown words. `WordVectors`
-    reads the text file at `path`; `processors` holds the sentencepiece models of each unit.
+    If the file has a vector for `UNKNOWN`, as PARAGRAM's have, it is that of unknown words. `path` is a
+    file that `read_word_vectors` reads; `processors` holds the sentencepiece models of each unit.
 
     Returns:
         Copies of these tables, by parameter name, and counts: of all `words`, and of those that are `found`.
 
     Raises:
-        InputError: the vectors and a table differ in dimension, or `WordVectors` refuses a line.
+        InputError: the vectors and a table differ in dimension, or a line cannot be read.
     """
     unit = units[architecture.units.index("word")]
     pieces = [vocabulary_of(int(piece), processors["word"]) for piece in unit.pieces]
     words = [str(processor.id_to_piece(piece)).removeprefix(WORD_START) for processor, piece in pieces]
     # Imported here, since most models have no such file, and the libraries for it take half a second.
-    from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+    from paraphrastic_pipeline.training.word_vectors import read_word_vectors
 
-    vectors = WordVectors(path, only=frozenset([*words, UNKNOWN]))
+    known, vectors = read_word_vectors(path, frozenset([*words, UNKNOWN]))
     every = [*words, *[UNKNOWN] * len(unit.sizes)]
-    rows = np.array([vectors.words.get(word, -1) for word in every], np.int64)
+    rows = np.array([known.get(word, -1) for word in every], np.int64)
     counts = {"words": len(words), "found": int((rows[: len(words)] >= 0).sum())}
     log.info("%s: found vectors for %d of %d words", path, counts["found"], counts["words"])
     anchors = {}
@@ -237,13 +237,13 @@ def use_word_vectors(
         if part.unit != "word":
             continue
         table = encoder.get_parameter(f"parts.{number}.table")
-        if vectors.vectors.shape[1] != table.shape[1]:
+        if vectors.shape[1] != table.shape[1]:
             raise InputError(
-                f"{path}: its vectors have {vectors.vectors.shape[1]} dimensions, but the embeddings of part "
+                f"{path}: its vectors have {vectors.shape[1]} dimensions, but the embeddings of part "
                 f"{number} of the encoder have {table.shape[1]}: set training.dimension or the part's "
                 "dimension"
             )
         with_vector = np.flatnonzero(rows >= 0)
-        table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors.vectors[rows[with_vector]])
+        table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors[rows[with_vector]])
         anchors[f"parts.{number}.table"] = table.detach().clone()
     return anchors, counts

@@ -181,7 +181,7 @@ def _with_words(
     processor: sentencepiece.SentencePieceProcessor, vectors: Path, size: int
 ) -> sentencepiece.SentencePieceProcessor:
     """Add words of a file of vectors to a model of words until it has `size` pieces, in the file's order."""
-    from paraphrastic_pipeline.corpus.word_vectors import words_with_vectors
+    from paraphrastic_pipeline.training.word_vectors import words_with_vectors
 
     model = read_model_proto(processor.serialized_model_proto())
     known, score = {piece.piece for piece in model.pieces}, model.pieces[-1].score
@@ -199,9 +199,9 @@ def _with_words(
 
 
 def _words_with_vectors(pairs: Path, sides: Sequence[str], vectors: Path) -> Set[str]:
-    from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+    from paraphrastic_pipeline.training.word_vectors import words_with_vectors
 
     words = {word for text in _sentences(pairs, "word", sides) for word in text.split()}
-    known = WordVectors(vectors, only=words).words.keys()
+    known = words & {*words_with_vectors(vectors)}
     log.info("%s: has vectors for %d of %d words", vectors, len(known), len(words))
     return known

@@ -23,6 +23,8 @@ OfWildcards = Callable[[Wildcards], Any]
 
 # The most pairs that are drawn from a group.
 PAIRS_PER_GROUP = 10
+# The data set with what NLTK has learned about the ends of English sentences.
+PUNKT = "punkt"
 # The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
 MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
 TRANSFORMER_FILES = (
@@ -77,10 +79,8 @@ class Corpora:
             for definition in definitions_needed(config)
             for corpus in opus_corpora(definition, others)
         }
-        # The language-identification model, downloaded or trained on a download; empty if it is off.
-        name = config.language_id
-        is_trained = name is not None and datasets[name].kind == "labelled"
-        self.language_id = [f"resources/language_id/{name}.bin"] if is_trained else self.downloads(name)
+        # The model that identifies languages; empty if it is off.
+        self.language_id = self.downloads(config.language_id)
 
     def locations(self, files: Iterable[RemoteFile]) -> list[str]:
         """Return the paths of files; if a file lies outside the project, its time does not matter."""
@@ -119,6 +119,10 @@ class Corpora:
         if self.datasets[name].kind != "groups":
             return {}
         return {"pairs_per_group": PAIRS_PER_GROUP, "seed": self.config.seed}
+
+    def punkt(self, wildcards: Wildcards) -> list[str]:
+        """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""
+        return self.downloads(PUNKT) if self.overlap_tokenizer(wildcards) == "treebank" else []
 
     def overlap_tokenizer(self, wildcards: Wildcards) -> str:
         """Return how to split a corpus's pairs into words for their trigram overlap."""

@@ -16,19 +16,15 @@ TABLES = {
     "contamination": "corpus.corpus_tables:tabulate_contamination",
     "corpora": "corpus.corpus_tables:tabulate_corpora",
     "dataset_differences": "evaluation.study_tables:tabulate_differences",
-    "filter_study": "evaluation.study_tables:tabulate_filter_study",
-    "funnel": "corpus.corpus_tables:tabulate_funnel",
+    "funnel": "corpus.counts:tabulate_funnel",
     "language_choice": "evaluation.language_choice:tabulate_language_choice",
-    "negatives": "training.negatives:tabulate_negatives",
     "speed": "evaluation.speed:tabulate_speed",
     "studies": "evaluation.study_tables:tabulate_studies",
     "sweep": "training.model_selection:tabulate_sweep",
 }
 FIGURES = {
-    "filter_study": "report.figures.studies:plot_filter_study",
     "funnel": "report.figures.funnel:plot_funnel",
     "language_choice": "report.figures.studies:plot_language_choice",
-    "map": "report.figures.map:plot_map",
     "speed": "report.figures.systems:plot_speed",
     "sweep": "report.figures.training:plot_sweep",
     # Figures of all tables of systems, and of all trainings.

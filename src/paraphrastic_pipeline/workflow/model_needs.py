@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic_pipeline.corpus.translation_limits import MOST_SCORES
 from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import Translator
@@ -183,4 +182,4 @@ def translation_need(translator: Translator, size_mb: float) -> Need:
     sentence = _EMBEDDED * weights * 250_000 * (1 + translator.beam)
     seconds = size_mb * SENTENCES / 2 * sentence / (_GPU if translator.device == "cuda" else 1)
     # The scores of the whole vocabulary for the hypotheses of a step, and copies of them in the beam search.
-    return NEEDS["translate_corpus"].of(size_mb) + Need(2 * weights + 5 * 4e-6 * MOST_SCORES, seconds)
+    return NEEDS["translate_corpus"].of(size_mb) + Need(2 * weights + 500, seconds)

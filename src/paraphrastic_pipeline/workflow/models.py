@@ -12,7 +12,6 @@ from typing import Any
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.registry.licences import commercial_use
 from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
 from paraphrastic_pipeline.settings.places import hub_name
@@ -28,6 +27,8 @@ from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcar
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 # Most threads of a training run; more have not been measured.
 _THREADS = 8
+# Licences of teachers that allow commercial use, by their names in SPDX.
+OPEN_LICENCES = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "MIT")
 
 
 def teacher_name(place: str) -> str:
@@ -333,9 +334,9 @@ class Models:
         }
 
     def _permission(self, wildcards: Wildcards) -> Json:
-        """Return a model's teachers with their licences, and whether all its licences allow commercial use.
+        """Return a model's teachers with their licences, and whether its data allow commercial use.
 
-        Other definitions and folders have no licence that is known.
+        A teacher's licence is known to allow it only if it is one of `OPEN_LICENCES`.
         """
         teachers = {}
         for teacher in self.definition(wildcards).teachers:
@@ -344,9 +345,12 @@ class Models:
             on_hub = hub_name((system and system.sentence_transformers) or teacher)
             name = on_hub or (system and system.label) or Path(teacher).name
             teachers[name] = (system and system.licence) or "-"
-        licences = [*(licence for _, licence in self._corpora_of(wildcards).values()), *teachers.values()]
-        uses = {commercial_use(licence) for licence in licences}
-        use = next((use for use in ("forbidden", "unknown") if use in uses), "allowed")
+        sets = self.corpora.datasets
+        uses = {
+            sets[corpus].commercial if corpus in sets else "unknown" for corpus in self._corpora_of(wildcards)
+        }
+        uses |= {"yes" if licence in OPEN_LICENCES else "unknown" for licence in teachers.values()}
+        use = "forbidden" if "no" in uses else "allowed" if uses == {"yes"} else "unknown"
         return {"commercial_use": use} | ({"teachers": teachers} if teachers else {})
 
     def preparation(self, wildcards: Wildcards) -> Json:

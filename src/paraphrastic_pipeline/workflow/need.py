@@ -52,7 +52,6 @@ NEEDS = {
     "download_file": Need(60, 900),
     # Corpora are streamed, so 10 million pairs take hardly more memory than one million.
     "extract_corpus": Need(415, 0.25, seconds_per_mb=0.12, disk_per_mb=1.25),
-    "train_language_id": Need(165, 0.4, 3.3, seconds_per_mb=3.3),
     "score_pairs": Need(883, 0.1, seconds_per_mb=0.9, disk_per_mb=1.08),
     # NLTK's tokenizer is slow, since it is written in Python.
     "score_pairs_treebank": Need(883, 0.1, seconds_per_mb=4, disk_per_mb=1.08),
@@ -64,13 +63,8 @@ NEEDS = {
     "mark_contamination": Need(478, 0.45, seconds_per_mb=0.42),
     "hold_out_pairs": Need(469, 0.3, 1, seconds_per_mb=0.05),
     "merge_pairs": Need(469, 0.2, seconds_per_mb=0.08, disk_per_mb=1.08),
-    "merge_pairs_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1, disk_per_mb=1.08),
     "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),
-    # Texts in which words are counted are read besides, compressed.
-    "tabulate_corpora": Need(360, 2, seconds_per_mb=0.2),
-    "tabulate_negatives": Need(480, 3),
-    "inspect_model": Need(600, 5),
-    "rank_pairs": Need(800, 0.3, seconds_per_mb=0.1, disk_per_mb=1.08),
+    "tabulate_corpora": Need(360, 2),
     "sample_paraphrases": Need(800, 5, seconds_per_mb=0.2, disk_per_mb=0.9),
     "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),
     # sentencepiece holds the sentences that it is trained on.

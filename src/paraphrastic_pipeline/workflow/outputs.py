@@ -119,7 +119,6 @@ class Results:
             "contamination": corpora,
             "corpora": corpora,
             "funnel": corpora,
-            "filter_overlap": corpora,
             "sweep": True,
             "studies": bool(models.study_models),
             "language_choice": choice,
@@ -138,8 +137,9 @@ class Results:
 
     def _incomparable(self) -> dict[str, dict[str, str]]:
         """Return why the figures of some columns cannot be compared, by table and column."""
-        why = "the document frequencies are those of the corpus itself"
-        return {"corpora": {"idf": why, "idf_std": why, "parse_entropy": "nothing is parsed"}}
+        why = "the document frequencies are those of the corpora themselves"
+        corpora = {"idf": why, "idf_std": why}
+        return {"corpora": corpora}
 
     def _left_out(self, table: str) -> list[str]:
         """Return the systems that `evaluation.only` leaves out of a table."""

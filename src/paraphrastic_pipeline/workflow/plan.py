@@ -30,7 +30,6 @@ _CHECKING = 0.1
 _STEPS = {
     "download": "download_file",
     "extract": "extract_corpus",
-    "train language identification": "train_language_id",
     "mine paraphrases": "measure_similarity sample_paraphrases translate_corpus gather_translations",
     "score": "score_pairs",
     "select": "select_pairs",
@@ -41,8 +40,6 @@ _STEPS = {
     "embed with teachers": "embed_teacher embed_pieces embed_sample fit_tables",
     "train models": "train_model train_transformer",
     "choose models": "evaluate_run choose_model choose_transformer",
-    "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
-    "evaluate_part",
     "prepare test sets": "gather_sentences prepare_testsets prepare_tatoeba prepare_bucc prepare_transfer",
     "evaluate": "initialise_model initialise_transformer",
     "measure speed": "measure_speed",

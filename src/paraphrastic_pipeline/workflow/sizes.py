@@ -13,10 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.lines import UnreadableRows
-from paraphrastic_pipeline.corpus.blocks import open_parquet
 from paraphrastic_pipeline.corpus.pair_tables import PairRows, csv_pairs, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
@@ -110,7 +111,7 @@ class Sizes:
     def add(self, job: Job) -> tuple[Need, float, float]:
         """Add a job; return its need, the MB of its outputs, and those that it has only while it runs."""
         need = job.need(self.megabytes)
-        # The first output is the data; the others are small.
+        # The first outputs are the data; the others are small.
         data = job.outputs[:1]
         written = self._data(job, need) or _SMALL_MB
         self._known |= dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, written)
@@ -196,8 +197,7 @@ def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows,
     # Cut-off XML ends with an error.
     with suppress(InputError):
         if kind == "parquet":
-            with open_parquet(path) as opened:
-                total = opened.metadata.num_rows
+            total = pq.read_metadata(path).num_rows
             rows = parquet_rows(path, sides, file.members, ignored)
             rows = PairRows(islice(rows.rows, _PARQUET_ROWS), rows.scores)
         else:

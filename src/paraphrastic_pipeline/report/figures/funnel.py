@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.report.figures.plotting import plot_squares, save_figure
+from paraphrastic_pipeline.report.figures.plotting import save_figure
 from paraphrastic_pipeline.report.shown_tables import read_rows, words
 
 # Label and colour of known fates of a pair. Colour-blind readers can tell apart the colours of Okabe and Ito,
@@ -25,7 +24,6 @@ _FATES = {
     "near_copy": ("near copy", "#7fd4b8"),
     "paraphrase_score": ("paraphrase score", "#f0e442"),
     "duplicates": ("duplicate", "#d55e00"),
-    "near_duplicates": ("near duplicate", "#f6b48f"),
     "contaminated": ("contaminated", "#cc79a7"),
     "held_out": ("held out", "#332288"),
     "capped": ("over the cap", "#999999"),
@@ -37,24 +35,11 @@ _FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap", "held_out")
 _NARROW = 3.5
 
 
-def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot a bar for each corpus with the fates of its pairs, and which filters drop the same pairs.
-
-    Both files are written by `tabulate_funnel`. In `overlap`, the numbers of all corpora are added up.
-    """
-    rows, pairs = read_rows(funnel), read_csv(overlap)
-    # A filter that drops nothing shares no pairs with another.
-    failing = {row["filter"] for row in pairs if int(row[row["filter"]])}
-    reasons = [name for name in (pairs[0] if pairs else ()) if name in failing]
-    height = 0.34 * len(rows)
-    side = 0.55 * len(reasons)
-    figure = Figure(figsize=(10, height + side + (3.0 if reasons else 1.4)), layout="constrained")
-    if reasons:
-        heights = [height + 1.0, side + 0.9]
-        bars, squares = figure.subplots(2, 1, height_ratios=heights, gridspec_kw={"hspace": 0.12})
-        _plot_overlap(squares, pairs, reasons)
-    else:
-        bars = figure.subplots()
+def plot_funnel(table: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Plot a bar for each corpus with the fates of its pairs, from the table of `tabulate_funnel`."""
+    rows = read_rows(table)
+    figure = Figure(figsize=(10, 0.34 * len(rows) + 1.4), layout="constrained")
+    bars = figure.subplots()
     _plot_bars(bars, rows)
     # The legend belongs to the figure: inside axes, a long legend would make them narrower.
     figure.legend(
@@ -96,31 +81,3 @@ def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
     axes.set_title("What becomes of the pairs (kept of read)", loc="left", fontsize=11, pad=8)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-
-
-def _plot_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
-    """Plot a square for every two filters: the share of the row's pairs that the column's filter drops."""
-    both = np.zeros((len(reasons), len(reasons)), np.int64)
-    for pair in pairs:
-        if pair["filter"] in reasons:
-            both[reasons.index(pair["filter"])] += [int(pair[reason] or 0) for reason in reasons]
-    fails = both.diagonal()
-    shares = 100 * both / np.maximum(fails, 1)[:, None]
-    np.fill_diagonal(shares, np.nan)
-    names = [_FATES[reason][0] if reason in _FATES else words(reason) for reason in reasons]
-    plot_squares(axes, shares, names, names, low=0, top=100)
-    axes.xaxis.tick_top()
-    for (row, column), share in np.ndenumerate(shares):
-        text = f"{both[row, column]:,}"
-        if row != column and share > 0:
-            text += f"\n{share:.0f} %" if share >= 1 else "\nunder 1 %"
-        ink = "white" if share > 60 else "black"
-        weight = "bold" if row == column else "normal"
-        axes.text(column, row, text, ha="center", va="center", fontsize=8, color=ink, weight=weight)
-    axes.set_title(
-        "Which filters drop the same pairs, all corpora together: pairs that both drop, and their share of\n"
-        "those that the row's filter drops; in bold, all that a filter drops by itself",
-        loc="left",
-        fontsize=11,
-        pad=10,
-    )
