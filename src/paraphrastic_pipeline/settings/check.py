@@ -70,10 +70,7 @@ def complete_config(config: Mapping[str, Any]) -> Json:
         InputError: one line per error in a single setting, with the path of the key.
     """
     given = _given(config)
-    complete = _without(as_json(_written(given)), recipe_values(ModelSections, "best"), given)
-    for section, follow in (("training", RECIPES["best"]), ("sweep", ("dropout",))):
-        complete[section] = _without(complete[section], follow, given.get(section, {}))
-    return {**complete, "definitions": given["definitions"]}
+    return _with_defaults(given, _written(given))
 
 
 def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Dataset]]:
@@ -92,8 +89,9 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     written = _written(given)
     written = _in_languages(written)
     definitions = all_definitions(written, given["definitions"])
-    sections = {key: given[key] for key in OVERRIDABLE if key in given}
-    whole = _completed(given, written.seed)
+    shown = _with_defaults(given, written)
+    sections = {key: shown[key] for key in OVERRIDABLE if key in shown}
+    whole = _completed(shown, written.seed)
     text = {key: value for key, value in given.get("text", {}).items() if value is not None}
     whole["text"] = {**TEXT_BY_RECIPE[whole["recipe"]], **text}
     whole |= {key: as_json(getattr(written, key)) for key in ("models", "studies", "language_choice")}
@@ -136,6 +134,14 @@ def _written(given: Json) -> Configuration:
     """The configuration as it was written, in which definitions are not complete."""
     written: Configuration = parsed(Configuration, given)
     return replace(written, studies=checked_studies(written))
+
+
+def _with_defaults(given: Json, written: Configuration) -> Json:
+    """The configuration with the defaults of all settings that follow from no others."""
+    complete = _without(as_json(written), recipe_values(ModelSections, "best"), given)
+    for section, follow in (("training", RECIPES["best"]), ("sweep", ("dropout",))):
+        complete[section] = _without(complete[section], follow, given.get(section, {}))
+    return {**complete, "definitions": given["definitions"]}
 
 
 def _without(section: Json, follow: Iterable[str], stated: Iterable[str]) -> Json:

@@ -47,7 +47,7 @@ def kind_at(path: Sequence[str], kind: Any) -> Any:
     """
     for key in path:
         known: dict[str, Any] = {}
-        for option in _options(kind):
+        for option in options_of(kind):
             if dataclasses.is_dataclass(option):
                 known |= keys_of(option)
             elif get_origin(option) in (Mapping, list):
@@ -69,13 +69,13 @@ def unknown_key(path: Sequence[str], kind: Any) -> str | None:
     return None
 
 
-def _options(kind: Any) -> Iterator[Any]:
+def options_of(kind: Any) -> Iterator[Any]:
     """The types of which a value has one, without their limits."""
     if get_origin(kind) is Annotated:
-        yield from _options(get_args(kind)[0])
+        yield from options_of(get_args(kind)[0])
     elif get_origin(kind) in (Union, UnionType):
         for option in get_args(kind):
-            yield from _options(option)
+            yield from options_of(option)
     else:
         yield kind
 

@@ -213,8 +213,8 @@ class Configuration(ModelSections):
     paraphrases](../docs/corpora.md#mined-paraphrases).
     """
     language_id: str | None = "lid176"
-    """The data set with the fastText model that identifies languages (`lid176`), or with labelled text to
-    train one on; null turns language identification off.
+    """The data set with the fastText model that identifies languages (`lid176`); null turns language
+    identification off.
     """
     shards: Annotated[Whole, Field(ge=1, le=10000)] = 1
     """The number of parts, of at least 65,536 pairs, in which a corpus is scored, to keep a cluster busy."""

@@ -29,7 +29,12 @@ def _as_list(value: Any) -> Any:
 class Study:
     """Models that are compared in a table."""
 
-    model: Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1), DISTINCT]
+    model: Annotated[
+        list[str],
+        BeforeValidator(_as_list, json_schema_input_type=str | list[str]),
+        Field(min_length=1),
+        DISTINCT,
+    ]
     """The definition that the study's models share, or a list of several."""
     vary: Mapping[
         str,
