@@ -38,7 +38,6 @@ from paraphrastic.base.files import write_json
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.devices import choose_device
 from paraphrastic_pipeline.base.hdf5 import new_hdf5
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
@@ -55,6 +54,7 @@ from paraphrastic_pipeline.training.loop import Engine, TrainingRun
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives, precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 from paraphrastic_pipeline.training.train import build_engine
 
 BATCH = 128

@@ -14,7 +14,7 @@ rule extract_corpus:
     wildcard_constraints:
         corpus=one_of(name for name in corpora.corpora if name not in settings.mined),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("extract_corpus"),
@@ -44,7 +44,7 @@ rule score_pairs:
     benchmark:
         "results/benchmarks/score_pairs/{corpus}/{pair}/{scatteritem}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("score_pairs"),
@@ -84,7 +84,7 @@ rule select_pairs:
     benchmark:
         "results/benchmarks/select_pairs/{model}/{corpus}/{pair}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("select_pairs"),
@@ -116,7 +116,7 @@ rule hold_out_pairs:
     wildcard_constraints:
         model=one_of(models.held_out_models),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("hold_out_pairs"),
@@ -155,7 +155,7 @@ rule merge_pairs:
     wildcard_constraints:
         model=one_of(models.corpus_models),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("merge_pairs"),

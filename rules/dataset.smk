@@ -14,7 +14,7 @@ rule encode_dataset:
     wildcard_constraints:
         model=one_of(model for model in models.corpus_models if model in models.piece_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("encode_dataset"),
@@ -47,7 +47,7 @@ rule import_dataset:
     wildcard_constraints:
         model=one_of(models.dataset_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("import_dataset"),

@@ -23,7 +23,7 @@ rule download_file:
     wildcard_constraints:
         file=r".+(?<!\.lock)",
     conda:
-        "../envs/download.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("download_file"),

@@ -12,7 +12,7 @@ rule measure_overlap:
     benchmark:
         "results/benchmarks/measure_overlap/{model}.tsv"
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("measure_overlap"),

@@ -18,7 +18,7 @@ rule measure_similarity:
     wildcard_constraints:
         mined=one_of(corpora.mined_by("encoder")),
     conda:
-        "../envs/encode.yaml"
+        "../envs/neural.yaml"
     # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
     threads: 1
     resources:
@@ -57,7 +57,7 @@ rule sample_paraphrases:
     wildcard_constraints:
         mined=one_of(corpora.mined_by("encoder")),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("sample_paraphrases"),
@@ -127,7 +127,7 @@ rule gather_translations:
     wildcard_constraints:
         mined=one_of(corpora.mined_by("translator")),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("gather_translations"),

@@ -26,7 +26,7 @@ rule write_provenance:
     log:
         "results/logs/write_provenance.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),
@@ -56,7 +56,7 @@ rule write_report:
     log:
         "results/logs/write_report.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),

@@ -6,7 +6,7 @@ import random
 import zipfile
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from pair_files import write_pairs
@@ -23,12 +23,9 @@ NEAR = {"ngram": 3, "min_similarity": 0.6}
 
 def sentences(tmp_path: Path, rows: list[tuple[str, str]]) -> Path:
     """Write a table of test sentences from rows of (test set, sentence)."""
-    frame = pl.DataFrame(rows, schema=["testset", "sentence"], orient="row").with_columns(
-        dataset=pl.col("testset") + "-1",
-        language=pl.lit(None, pl.String),
-        words=pl.Series([words_of(text) for _, text in rows], dtype=pl.List(pl.String)),
-    )
-    frame.write_parquet(tmp_path / "sentences.parquet")
+    columns = ["testset", "dataset", "language", "sentence", "words"]
+    cells = [(testset, f"{testset}-1", None, text, words_of(text)) for testset, text in rows]
+    pd.DataFrame(cells, columns=columns).to_parquet(tmp_path / "sentences.parquet")
     return tmp_path / "sentences.parquet"
 
 
@@ -70,7 +67,7 @@ PAIRS = [
 
 def test_no_test_sets_are_an_empty_table(tmp_path: Path) -> None:
     gather_testsets([], tmp_path / "sentences.parquet", segmentation={}, lowercase=True)
-    assert pl.read_parquet(tmp_path / "sentences.parquet").is_empty()
+    assert pd.read_parquet(tmp_path / "sentences.parquet").empty
     pairs = selected(tmp_path, [("a b c d", "e f g h")])
     counts, found, _ = marked(tmp_path, pairs)
     assert counts == {"read": 1, "all": {"exact": 0, "near": 0}, "testsets": {}}

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pytest
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
@@ -118,4 +118,4 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
 
 def write_parquet(path: Path) -> None:
     with atomic_output(path) as temporary:
-        pl.DataFrame({"a": range(100_000)}).write_parquet(temporary)
+        pd.DataFrame({"a": range(100_000)}).to_parquet(temporary)

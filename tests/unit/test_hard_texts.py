@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from hard_texts import NOTHING, TEXTS, HardText
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from small_models import model_of, trained
 
 from paraphrastic.base.files import read_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.base.text import as_read
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.text import as_read
 
 PREPARATION: dict[str, Any] = {
     "segmentation": {}, "folding": {"ar": "marks", "ru": "yo", "tr": "dotted"}, "lowercase": True,
@@ -53,7 +53,7 @@ def prepared(texts: Sequence[str]) -> list[str]:
     return [" ".join(text.split()) for text in prepare_text(texts, **PREPARATION)]
 
 
-def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     files = [write(folder / "a.txt", texts), write(folder / "b.txt", ["a plain text"] * len(texts))]
     source = [CorpusFile(Path(path), (code,)) for path, code in zip(files, ("xx", "en"), strict=True)]
@@ -67,7 +67,7 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.Da
         FilterFiles(folder / "selected.parquet", folder / "counts.json", folder / "dropped.tsv"),
         languages=("xx", "en"), settings=settings, seed=1, preparation=PREPARATION,
     )  # fmt: skip
-    return pl.read_parquet(folder / "scored.parquet"), pl.read_parquet(folder / "selected.parquet")
+    return pd.read_parquet(folder / "scored.parquet"), pd.read_parquet(folder / "selected.parquet")
 
 
 @named
@@ -112,7 +112,7 @@ def test_contamination_finds_hard_texts(tmp_path: Path) -> None:
             tmp_path / "selected.parquet", tmp_path / "tests.parquet", tmp_path / "found.parquet",
             counts=tmp_path / "c.json", examples=tmp_path / "e.tsv", near_duplicates=None, seed=1,
         )  # fmt: skip
-        found = pl.read_parquet(tmp_path / "found.parquet").filter(side="source")["row"].to_list()
+        found = pd.read_parquet(tmp_path / "found.parquet").query("side == 'source'")["row"].to_list()
         assert [TEXTS[row].name for row in range(len(TEXTS)) if row not in found] == []
 
 

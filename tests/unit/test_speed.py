@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from pictures import drawn
 from small_corpus import sentence_pairs, write_training_data
@@ -116,7 +116,7 @@ def test_a_process_is_held_to_its_cores() -> None:
 
 
 def write_pairs(path: Path, source: Sequence[str], target: Sequence[str]) -> Path:
-    pl.DataFrame({"source": source, "target": target}).write_parquet(path)
+    pd.DataFrame({"source": source, "target": target}).to_parquet(path)
     return path
 
 
@@ -188,7 +188,7 @@ def test_a_process_that_fails_says_how(corpora: list, tmp_path: Path) -> None:
 def test_what_does_not_run_on_a_gpu_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     job = {"device": "gpu", "cores": 1, "sentences": ["a"], "batch_sizes": [64], "language": "en"}
     static = SimpleNamespace(embed_tokens=None)
-    monkeypatch.setattr(speed_process, "open_system", lambda *_, **__: static)
+    monkeypatch.setattr(speed_process, "open_encoder", lambda *_, **__: static)
     monkeypatch.setattr(speed_process, "hold_to", lambda _: None)
     found = measure_job(system={"model2vec": "x", "label": "potion"}, seconds=1.0, repeats=1, **job)
     assert found == {"left_out": "it does not run on a GPU"}
@@ -210,7 +210,7 @@ def test_averages_by_torch_are_those_of_the_model(model: Path) -> None:
 
 def test_a_corpus_without_sentences(tmp_path: Path) -> None:
     empty = tmp_path / "pairs.parquet"
-    pl.DataFrame(schema={"source": pl.String, "target": pl.String}).write_parquet(empty)
+    write_pairs(empty, [], [])
     with pytest.raises(InputError, match=r"pairs\.parquet: contains no sentence to embed"):
         measure_speed({}, [(empty, ["source"])], tmp_path / "speed.json", cores=1, **ONCE)
 

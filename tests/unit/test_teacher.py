@@ -6,7 +6,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 import torch
 from small_corpus import sentence_pairs, write_training_data
@@ -45,7 +45,7 @@ def teacher(data: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -
 def vectors(teacher: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vectors")
     source, target = zip(*PAIRS, strict=True)
-    pl.DataFrame({"source": source, "target": target}).write_parquet(folder / "pairs.parquet")
+    pd.DataFrame({"source": source, "target": target}).to_parquet(folder / "pairs.parquet")
     embed_teacher(folder / "pairs.parquet", folder / "t.h5", encoder=teacher, block_rows=150)
     return folder / "t.h5"
 
@@ -100,7 +100,7 @@ def test_a_transformer_of_sentence_transformers_teaches(data: tuple[Path, Path],
     source, target = zip(*PAIRS, strict=True)
     bert = write_bert(tmp_path / "bert", [*source, *target])
     SentenceTransformer(str(bert)).save(str(tmp_path / "teacher"))
-    pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
+    pd.DataFrame({"source": source, "target": target}).to_parquet(tmp_path / "pairs.parquet")
     teacher = open_encoder({"sentence_transformers": str(tmp_path / "teacher"), "label": "BERT"})
     embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", encoder=teacher)
     pupil = load_model(taught(data, tmp_path / "t.h5", tmp_path / "pupil", epochs=6))
@@ -123,7 +123,7 @@ def test_a_pupil_comes_nearer_to_its_teachers_judgement_of_sts(mirror: Path, tmp
     data = write_training_data(tmp_path, pairs, size=4000)
     teacher = load_model("en")
     source, target = zip(*pairs, strict=True)
-    pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
+    pd.DataFrame({"source": source, "target": target}).to_parquet(tmp_path / "pairs.parquet")
     embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", encoder=teacher)
     settings = replace(SETTINGS, dimension=64, epochs=20, batch_size=128)
     pupil = load_model(

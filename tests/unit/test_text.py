@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import unicode_text
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.base.text import collapse_spaces
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.corpus.text import collapse_spaces
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from pair_files import write_pairs
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
+from paraphrastic_pipeline.corpus.translated import gather_translations
 from small_corpus import sentence_pairs
 from tiny_transformer import write_marian
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import translation
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
-from paraphrastic_pipeline.corpus.translated import gather_translations
 from paraphrastic_pipeline.corpus.translation import (
     Translate,
     Translation,
@@ -151,7 +153,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
     assert not output.exists()
     translate_corpus(pairs, output, settings=settings, translator=second.open)
     assert second.sentences == 25
-    table = pl.read_parquet(output)
+    table = pd.read_parquet(output)
     assert table["source"].to_list() == [f"b {row}" for row in range(45)]
     assert table["target"].to_list() == [f"a {row} again" for row in range(45)]
     assert not Path(f"{output}.parts").exists()
@@ -170,7 +172,7 @@ def test_a_sentence_that_recurs_is_translated_once(tmp_path: Path) -> None:
         pairs, tmp_path / "out.parquet", settings=TranslatorSettings(model="x"), translator=counting.open
     )
     assert counting.sentences == 2
-    assert pl.read_parquet(tmp_path / "out.parquet")["target"].to_list() == [
+    assert pd.read_parquet(tmp_path / "out.parquet")["target"].to_list() == [
         "same again", "other again", "same again"
     ]  # fmt: skip
 
@@ -180,11 +182,8 @@ def gathered(
 ) -> dict[str, int]:
     source, target, score, ended = zip(*rows, strict=True)
     columns = {"source": source, "target": target, "line": range(len(rows))}
-    table = pl.DataFrame(
-        {**columns, "translation_score": score, "ended": ended},
-        schema_overrides={"target": pl.String, "translation_score": pl.Float64},
-    )
-    table.write_parquet(tmp_path / "in.parquet")
+    table = pa.table({**columns, "translation_score": score, "ended": ended})
+    pq.write_table(table, tmp_path / "in.parquet")
     result = gather_translations(
         [tmp_path / "in.parquet"],
         FilterFiles(tmp_path / "out.parquet", tmp_path / "counts.json", tmp_path / "examples.tsv"),
@@ -212,8 +211,11 @@ def test_bad_translations_are_counted_by_reason(tmp_path: Path) -> None:
     assert gathered(tmp_path, rows) == {
         "read": 5, "too_long": 1, "endless": 1, "empty": 1, "wrong_language": 0, "pairs": 2
     }  # fmt: skip
-    found = pl.read_parquet(tmp_path / "out.parquet")
-    assert found.rows() == [("a", "good one", 1, -0.1), ("e", "good two", 5, -0.4)]
+    found = pd.read_parquet(tmp_path / "out.parquet")
+    assert list(found.itertuples(index=False, name=None)) == [
+        ("a", "good one", 1, -0.1),
+        ("e", "good two", 5, -0.4),
+    ]
     assert (tmp_path / "examples.tsv").read_text().startswith("kind\tline\tsource\ttarget")
 
 

@@ -142,7 +142,7 @@ def planned(folder: Path, *arguments: str) -> Plan:
 
 # A process with the imports of the pipeline's steps, and the seconds it took on the machine where the rates
 # were measured.
-_PROBE, _PROBE_SECONDS = "import polars, scipy.stats, torch, matplotlib.pyplot", 2.75
+_PROBE, _PROBE_SECONDS = "import pandas, scipy.stats, torch, matplotlib.pyplot", 2.75
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,8 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
             "a model per language",
             {"tabulate_systems"},
         ),
-        ("corpus/filters.py", "\nTOKENS = ", "\nEXTRA = 1\nTOKENS = ", set()),
+        ("corpus/filters.py", "\nTOKENS = ", "\n# Extra.\nTOKENS = ", set()),
+        ("report/model_card.md", "## Scores", "## All scores", {"write_card"}),
         ("corpus/filters.py", 'Filter("empty"', 'Filter("none"', {"select_pairs"}),
     ],
 )

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pytest
 from pipelines import ROOT, snakemake
 
@@ -93,7 +93,7 @@ def test_the_best_run_of_the_sweep_is_the_model(finished_once: Path, model: str)
 def test_models_know_paraphrases_and_translations(finished_once: Path) -> None:
     for model, text in (("de", "train"), ("fr", "train"), ("es", "train")):
         encoder = load_model(finished_once / "results/models" / model)
-        pairs = pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet").head(200)
+        pairs = pd.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet").head(200)
         source, target = pairs["source"].to_list(), pairs["target"].to_list()
         own = encoder.score_raw_text(list(zip(source, target, strict=True)))
         other = encoder.score_raw_text(list(zip(source, target[1:] + target[:1], strict=True)))
@@ -146,9 +146,9 @@ def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: st
     pair = f"en-{model}"
     kinds = noise(finished_once, file)
     selected = set(
-        pl.read_parquet(finished_once / f"results/selected/{model}/{corpus}/{pair}.parquet")["line"]
+        pd.read_parquet(finished_once / f"results/selected/{model}/{corpus}/{pair}.parquet")["line"]
     )
-    merged = set(pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")["line"])
+    merged = set(pd.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")["line"])
     counts = json.loads((finished_once / f"results/selected/{model}/{corpus}/{pair}.counts.json").read_text())
     # Short translations are translations.
     exact = ("short", "long", "near_copy", "mismatch") if model == "en" else ("long",)
@@ -172,7 +172,7 @@ def test_every_pair_is_accounted_for(finished_once: Path) -> None:
     for row in rows(finished_once, "funnel"):
         model, corpus, read, *losses, kept = row.values()
         assert int(read) - sum(int(loss or 0) for loss in losses) == int(kept)
-        pairs = pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")
+        pairs = pd.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")
         assert len(pairs) == int(kept)
         (used,) = [
             entry

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from pipelines import configure, snakemake
 
@@ -62,8 +62,8 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     text = (words / "results/testsets/sentences.txt").read_text(encoding="utf-8")
     sentences = text.removesuffix("\n").split("\n")
     for path in testsets:
-        data = pl.read_parquet(words / path)
-        assert set(data["sentence1"]) | set(data["sentence2"].drop_nulls()) <= set(sentences)
+        data = pd.read_parquet(words / path)
+        assert set(data["sentence1"]) | set(data["sentence2"].dropna()) <= set(sentences)
     write_vectors(words, sentences)
     run = snakemake(words, "results/tables/senteval.csv", "results/tables/polish.csv")
     assert run.returncode == 0, run.stdout

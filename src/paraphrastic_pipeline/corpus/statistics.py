@@ -13,9 +13,9 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic_pipeline.base.text import collapse_spaces
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.corpus.text import collapse_spaces
 from paraphrastic_pipeline.corpus.tokens import tokenize
 
 _SIDES = ("source", "target")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pandas as pd
 
 from paraphrastic.base.arrays import Bool, Float32, Float64, Int64, unit_rows
 from paraphrastic.base.errors import InputError
@@ -51,7 +51,7 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
     measurements: dict[str, Measurement] = {}
     about = {}
     for language, path in zip(languages, testsets, strict=True):
-        pairs = read_testsets(path).select("sentence", "english")
+        pairs = read_testsets(path)[["sentence", "english"]]
         texts = pairs["sentence"].to_list(), pairs["english"].to_list()
         x, y = _vectors(encoder, texts, (language, "en"), name=f"Tatoeba {language}-en")
         digest = table_digest(pairs)
@@ -68,7 +68,7 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
         measurements[f"error {language}"] = measurements[f"error {language}-en"]
         about[language] = {
             "n": len(pairs),
-            "repeated": {column: len(pairs) - pairs[column].n_unique() for column in pairs.columns},
+            "repeated": {column: len(pairs) - pairs[column].nunique() for column in pairs.columns},
             "official": digests.get(language) == digest,
         }
     evaluation.write("tatoeba", measurements, about, languages=about)
@@ -142,12 +142,12 @@ def evaluate_bucc(
 class _Data:
     """The distinct sentences of two languages, and the gold pairs as numbers made from their indices."""
 
-    def __init__(self, pair: str, sentences: pl.DataFrame, gold: pl.DataFrame) -> None:
+    def __init__(self, pair: str, sentences: pd.DataFrame, gold: pd.DataFrame) -> None:
         self.pair = pair
         self.languages = pair.split("-")
         self.digest = table_digest(sentences, gold)
-        sides = [sentences.filter(language=language) for language in self.languages]
-        unified = [unify(side["sentence"]) for side in sides]
+        sides = [sentences[sentences["language"] == language] for language in self.languages]
+        unified = [unify(side["sentence"].to_list()) for side in sides]
         self.texts = [texts for texts, _ in unified]
         ends = []
         for side, (_, indices), column in zip(sides, unified, ("source", "target"), strict=True):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import polars as pl
+import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.compressed import open_stream
@@ -38,8 +38,8 @@ def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
         raise InputError(
             f"{files[0]}: has {len(sides[0])} sentences; at least two are needed to compare them"
         )
-    frame = pl.DataFrame({"sentence": sides[0], "english": sides[1]}).with_row_index("line", offset=1)
-    write_table(testset, frame.to_arrow())
+    lines = range(1, len(sides[0]) + 1)
+    write_table(testset, pa.table({"line": lines, "sentence": sides[0], "english": sides[1]}))
 
 
 def prepare_bucc(
@@ -74,12 +74,12 @@ def prepare_bucc(
                 if key not in side:
                     raise InputError(f"{at}: the id {key!r} is not in {member}")
             pairs.append(pair)
-    frames = [
-        pl.DataFrame({"language": language, "id": list(side), "sentence": list(side.values())})
+    tables = [
+        pa.table({"language": [language] * len(side), "id": list(side), "sentence": list(side.values())})
         for language, side in zip(languages, known, strict=True)
     ]
-    write_table(sentences, pl.concat(frames).to_arrow())
-    write_table(gold, pl.DataFrame(pairs, schema=["source", "target"], orient="row").to_arrow())
+    write_table(sentences, pa.concat_tables(tables))
+    write_table(gold, pa.table(list(zip(*pairs, strict=True)), names=["source", "target"]))
 
 
 def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -27,7 +27,7 @@ from paraphrastic.model.tokenizer import Tokens
 from paraphrastic.model.transformer import TransformerEncoder
 from paraphrastic.systems.external import SentenceTransformerEncoder, StaticModelEncoder
 from paraphrastic.systems.open import open_encoder
-from paraphrastic_pipeline.base.threads import in_blocks
+from paraphrastic_pipeline.training.threads import in_blocks
 
 
 class Halves(NamedTuple):

@@ -9,7 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from paraphrastic.model.architecture import Architecture, encoder_name
-from paraphrastic_pipeline.base import markup
+from paraphrastic_pipeline.report import markup
 from paraphrastic_pipeline.settings.yaml import write_yaml
 
 Content = Mapping[str, Any]

@@ -12,13 +12,12 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.durations import in_words
-from paraphrastic_pipeline.base.markup import text_of_markdown
-from paraphrastic_pipeline.base.pages import write_page
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.markup import text_of_markdown
 from paraphrastic_pipeline.report.outcome import read_outcomes
+from paraphrastic_pipeline.report.pages import write_page
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
 from paraphrastic_pipeline.report.provenance import read_provenance
 from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
@@ -31,6 +30,7 @@ from paraphrastic_pipeline.report.summary import (
     read_speeds,
     trained_models,
 )
+from paraphrastic_pipeline.training.durations import in_words
 
 LEDGER = "ledger"
 _FOLDER = Path(__file__).parent

@@ -94,7 +94,7 @@ def undefined(model: str, definitions: Iterable[str]) -> str:
 
 
 def mining_system(encoder: str | OtherEncoder) -> str:
-    """The system that an encoder of mined corpora is, in the form that `systems.open.open_system` accepts."""
+    """The system that an encoder of mined corpora is, in the form that `open_encoder` accepts."""
     if isinstance(encoder, str):
         return f"results/models/{encoder}"
     return encoder.place

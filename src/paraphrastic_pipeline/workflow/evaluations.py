@@ -114,7 +114,7 @@ class Evaluations:
     def settings(self, wildcards: Wildcards) -> Json:
         """Return the settings that evaluations on all tasks share."""
         return {
-            "source": "untrained" if wildcards.system in self.untrained else "measured",
+            "source": "untrained" if getattr(wildcards, "system", "") in self.untrained else "measured",
             "bootstrap_samples": self.config.evaluation.bootstrap_samples,
             "sample": self.config.sample,
         }

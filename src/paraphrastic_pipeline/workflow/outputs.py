@@ -138,7 +138,7 @@ class Results:
     def _incomparable(self) -> dict[str, dict[str, str]]:
         """Return why the figures of some columns cannot be compared, by table and column."""
         why = "the document frequencies are those of the corpora themselves"
-        corpora = {"idf": why, "idf_std": why}
+        corpora = {"idf": why, "idf_std": why, "parse_entropy": "the corpora are not parsed"}
         return {"corpora": corpora}
 
     def _left_out(self, table: str) -> list[str]:
