@@ -104,7 +104,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         "      evaluates it on all test sets, and shows the results on a page",
         f"  paraphrastic config --configfile {output}     shows all settings, with their defaults",
         "",
-        "config/README.md explains every setting.",
+        "config/README.md says where every setting is explained.",
     ]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
 
