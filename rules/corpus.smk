@@ -123,7 +123,6 @@ rule hold_out_pairs:
     params:
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         held_out=lambda wildcards: as_json(models.definition(wildcards).held_out),
-        max_pairs=models.of("max_pairs"),
         texts=models.of("texts"),
         seed=settings.seed,
         code=code_of("hold_out_pairs"),

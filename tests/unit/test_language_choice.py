@@ -61,7 +61,6 @@ def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
                 size=60,
                 character_coverage=1.0,
                 max_sentences=1000,
-                hard_limit=False,
                 unknown="omit",
             ),
         )

@@ -48,13 +48,14 @@ def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -
 
 
 def test_a_filter_is_a_setting_and_a_score(pipeline: Path, edit: Edit) -> None:
-    setting, entry, score = examples("A filter")
+    setting, written = examples("A filter")
     package = pipeline / "src/paraphrastic_pipeline"
     place = "\n\n@section\nclass ParaphraseSelection"
     edit(package / "settings/sections/selection.py", place, f"{setting}{place}")
     filters = package / "corpus/filters.py"
-    edit(filters, "    return filters\n", f"{entry}    return filters\n")
-    edit(filters, "\n\ndef _within(", f"\n\n{score}\n\ndef _within(")
+    place = "# The filters in the order"
+    edit(filters, place, f"{written}\n\n{place}")
+    edit(filters, "(Rank, Length, Language,", "(Rank, Length, LengthRatio, Language,")
     configure(pipeline)
     edit(pipeline / "config.yaml", "{language: null}", "{language: null, length_ratio: 2}")
     run = snakemake(pipeline, *RUN, "results/selected/fr/sample_aligned/en-fr.parquet")

@@ -15,7 +15,7 @@ with step(snakemake):
         counts=snakemake.output.counts,
         contaminated=snakemake.input.contaminated,
         held_out=next(iter(snakemake.input.get("held_out", [])), None),
-        merging=Merging(near_duplicates=None, **{name: snakemake.params[name] for name in settings}),
+        merging=Merging(**{name: snakemake.params[name] for name in settings}),
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )
