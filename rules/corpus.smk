@@ -120,7 +120,7 @@ rule hold_out_pairs:
         **needs("hold_out_pairs"),
     params:
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
-        held_out=lookup(dpath="definitions/{model}/held_out", within=config),
+        held_out=lambda wildcards: as_json(models.definition(wildcards).held_out),
         texts=models.of("texts"),
         seed=settings.seed,
         code=code_of("hold_out_pairs"),
@@ -160,7 +160,7 @@ rule merge_pairs:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         drop=models.dropped_kinds,
-        duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
+        duplicates=lambda wildcards: models.definition(wildcards).duplicates,
         max_pairs=models.of("max_pairs"),
         weights=models.of("weights"),
         grouped=models.of("grouped"),

@@ -33,9 +33,9 @@ rule encode_dataset:
 # Replaces select_pairs, merge_pairs, train_vocabulary and encode_dataset.
 rule import_dataset:
     input:
-        hdf5=ancient(lookup(dpath="definitions/{model}/dataset/hdf5", within=config)),
-        vocabulary=ancient(lookup(dpath="definitions/{model}/dataset/vocabulary", within=config)),
-        sentencepiece=ancient(lookup(dpath="definitions/{model}/dataset/sentencepiece", within=config)),
+        hdf5=lambda wildcards: ancient(models.definition(wildcards).dataset.hdf5),
+        vocabulary=lambda wildcards: ancient(models.definition(wildcards).dataset.vocabulary),
+        sentencepiece=lambda wildcards: ancient(models.definition(wildcards).dataset.sentencepiece),
     output:
         dataset="results/datasets/{model}/train.h5",
         sentencepiece="results/vocabulary/{model}/sentencepiece.model",

@@ -17,7 +17,7 @@ rule measure_overlap:
     resources:
         **needs("measure_overlap"),
     params:
-        languages=lookup(dpath="definitions/{model}/languages", within=config),
+        languages=lambda wildcards: models.definition(wildcards).languages,
         code=code_of("measure_overlap"),
     message:
         "Measure the overlap of the pieces of {wildcards.model}"

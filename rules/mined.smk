@@ -25,7 +25,7 @@ rule measure_similarity:
         **needs("measure_similarity"),
     params:
         system=lambda wildcards: mining_system(settings.mined[wildcards.mined].encoder),
-        languages=lookup(dpath="mined/{mined}/languages", within=config),
+        languages=lambda wildcards: settings.mined[wildcards.mined].languages,
         code=code_of("measure_similarity"),
     message:
         "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"
@@ -63,8 +63,8 @@ rule sample_paraphrases:
         **needs("sample_paraphrases"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lookup(dpath="mined/{mined}/corpora", within=config),
-        min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
+        corpora=lambda wildcards: settings.mined[wildcards.mined].names,
+        min_similarity=lambda wildcards: settings.mined[wildcards.mined].min_similarity,
         seed=settings.seed,
         code=code_of("sample_paraphrases"),
     message:
@@ -94,7 +94,7 @@ rule translate_corpus:
         **needs("translate_corpus"),
         gpu=lambda wildcards: int(settings.mined[wildcards.mined].translator.device == "cuda"),
     params:
-        translator=lookup(dpath="mined/{mined}/translator", within=config),
+        translator=lambda wildcards: as_json(settings.mined[wildcards.mined].translator),
         code=code_of("translate_corpus"),
     message:
         "Translate {wildcards.corpus} for {wildcards.mined}, shard {wildcards.scatteritem}"
@@ -133,7 +133,7 @@ rule gather_translations:
         **needs("gather_translations"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lookup(dpath="mined/{mined}/corpora", within=config),
+        corpora=lambda wildcards: settings.mined[wildcards.mined].names,
         language=lambda wildcards: languages_of(wildcards.pair)[-1],
         rule=as_json(settings.selection.paraphrase.language),
         preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),

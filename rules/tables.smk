@@ -138,9 +138,7 @@ use rule tabulate_results as tabulate_language_choice with:
         "results/benchmarks/tabulate_language_choice.tsv"
     params:
         function=TABLES["language_choice"],
-        settings={
-            "bootstrap_samples": settings.evaluation.bootstrap_samples,
-        },
+        settings={"bootstrap_samples": settings.evaluation.bootstrap_samples},
         code=code_of("tabulate_results", TABLES["language_choice"]),
     message:
         "Tabulate the study of languages"

@@ -76,7 +76,7 @@ rule embed_sample:
         languages=models.languages_of_corpora,
         known=lambda wildcards: models.known_to(wildcards.system),
         texts=models.of("texts"),
-        sentences=lookup(dpath="definitions/{model}/training/teacher_sentences", within=config),
+        sentences=lambda wildcards: models.definition(wildcards).training.teacher_sentences,
         code=code_of("embed_sample"),
     message:
         "Embed a sample of the sentences of {wildcards.model} with {wildcards.system}"
@@ -142,6 +142,8 @@ rule train_model:
         settings=models.run,
         architecture=models.of("architecture"),
         about=models.about,
+        # No reason to train again: Snakemake never compares a parameter that depends on the output.
+        watching=lambda wildcards, output: models.watching(wildcards),
         code=lambda wildcards: code_of("train_model", without=models.uncounted_modules(wildcards)),
     message:
         "Train model {wildcards.model}, {wildcards.run}"
@@ -166,7 +168,7 @@ rule evaluate_run:
     resources:
         **needs("evaluate_run"),
     params:
-        choose_by=lookup(dpath="definitions/{model}/choose_by", within=config),
+        choose_by=lambda wildcards: models.definition(wildcards).choose_by,
         code=code_of("evaluate_run"),
     message:
         "Score model {wildcards.model}, {wildcards.run}, on its development data"

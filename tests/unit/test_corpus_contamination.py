@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from pair_files import write_pairs
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
 from paraphrastic_pipeline.corpus.contamination import TestSentences, mark_contamination
-from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 

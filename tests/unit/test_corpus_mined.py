@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from function_encoder import FunctionEncoder
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, mined_paraphrases, sampling
 from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 

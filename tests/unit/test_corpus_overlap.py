@@ -6,11 +6,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from paraphrastic_pipeline.corpus.treebank import word_tokenizer
 
 from paraphrastic_pipeline.corpus import overlap
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.tokens import Tokens
-from paraphrastic_pipeline.corpus.treebank import word_tokenizer
 
 
 def overlap_of(sources, targets, **settings):

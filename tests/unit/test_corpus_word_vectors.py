@@ -4,9 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
+from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 
 
 def vectors(tmp_path, text: str | bytes) -> WordVectors:

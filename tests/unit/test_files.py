@@ -94,9 +94,7 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
         "vocabulary": lambda: train_vocabulary(
             pairs,
             full_disk / "v",
-            VocabularySettings(
-                size=60, character_coverage=1.0, max_sentences=9999, hard_limit=False, unknown="omit"
-            ),
+            VocabularySettings(size=60, character_coverage=1.0, max_sentences=9999, unknown="omit"),
         ),
         "data set": lambda: encode_dataset(
             pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1

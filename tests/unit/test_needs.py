@@ -11,8 +11,8 @@ import pytest
 from catalogue import results
 
 from paraphrastic_pipeline.settings.check import complete_definition
-from paraphrastic_pipeline.settings.declared import recipe_values
 from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping, TrainingSettings
 from paraphrastic_pipeline.workflow.model_needs import training_need, vocabulary_need, weights_mb
 from paraphrastic_pipeline.workflow.need import NEEDS, Need

@@ -90,15 +90,15 @@ the definition of one model with the values of its recipe.
 )
 def config(configfile: list[Path], config: Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
-    from paraphrastic_pipeline.base.yaml_text import write_yaml
     from paraphrastic_pipeline.settings.check import (
         DEFAULT_CONFIG,
         check_config,
         complete_config,
         read_config,
     )
-    from paraphrastic_pipeline.settings.declared import as_json as json_of
     from paraphrastic_pipeline.settings.definitions import undefined
+    from paraphrastic_pipeline.settings.sections.fields import as_json as json_of
+    from paraphrastic_pipeline.settings.yaml import write_yaml
 
     if not DEFAULT_CONFIG.is_file():
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -60,12 +60,6 @@ class Watching:
 
     checkpoint_minutes: float = 10.0
     tensorboard: bool = False
-
-    @classmethod
-    def of_model(cls, definition: Mapping[str, Any]) -> Self:
-        """What a completed definition says about the runs of a model."""
-        training = definition["training"]
-        return cls(training["checkpoint_minutes"], training["tensorboard"])
 
 
 def train_model(

@@ -11,10 +11,10 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import opus_corpora
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.fields import as_json
 
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
@@ -160,7 +160,7 @@ class Corpora:
         name = wildcards.mined
         return [
             shard
-            for corpus in self.config.mined[name].corpora
+            for corpus in self.config.mined[name].names
             for shard in gather(f"results/{kind}/{name}/{corpus}/{{scatteritem}}.parquet")
         ]
 

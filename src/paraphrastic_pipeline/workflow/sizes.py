@@ -173,7 +173,7 @@ class Sizes:
         definition, rate = self.run.config.definitions[job.wildcards["model"]], NEEDS[job.step].disk_per_mb
         total = 0.0
         # The selected pairs of each corpus come first among the inputs; contaminated pairs come after.
-        for corpus, path in zip(definition.corpora, job.inputs, strict=False):
+        for corpus, path in zip(definition.names, job.inputs, strict=False):
             most, weight = definition.max_pairs.get(corpus), definition.weights.get(corpus) or 1
             size = self.megabytes(path) * rate
             total += weight * (size if most is None else min(size, most * MERGED_PAIR))

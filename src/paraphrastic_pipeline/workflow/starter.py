@@ -8,19 +8,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic_pipeline.base.yaml_text import write_yaml
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
-from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, complete_config
+from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTRY, check_config
 from paraphrastic_pipeline.settings.local_files import (
     ENDINGS,
     default_name_and_kind,
     looks_like_a_path,
-    name_fault,
     opus_corpora,
 )
+from paraphrastic_pipeline.settings.places import name_fault
 from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.yaml import write_yaml
 from paraphrastic_pipeline.workflow.own_files import parallel_files, text_columns
 from paraphrastic_pipeline.workflow.sizes import SAMPLED, first_rows
 
@@ -60,7 +60,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         codes = " and ".join(strange)
         notes.append(f"The language identifier does not know {codes}, so languages are not checked.")
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
-    registry = read_registry(complete_config(config)["registry"])
+    registry = read_registry(DEFAULT_REGISTRY)
     entries = _entries(files, parallel, {*registry, *corpora})
     for file, entry in entries.items():
         kind = default_name_and_kind(file)[1]
@@ -78,7 +78,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
     if selection:
         definition["selection"] = {section: selection}
     checked, datasets = check_config(config)
-    used = [datasets[name] for name in checked.definitions[model].corpora]
+    used = [datasets[name] for name in checked.definitions[model].names]
     pairs, scored = _measure(checked.definitions[model], used)
     if scored:
         selection.pop(_SCORE, None)
@@ -104,7 +104,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         "      evaluates it on all test sets, and shows the results on a page",
         f"  paraphrastic config --configfile {output}     shows all settings, with their defaults",
         "",
-        "config/README.md explains every setting.",
+        "config/README.md says where every setting is explained.",
     ]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
 
