@@ -33,7 +33,6 @@ from paraphrastic.model.architecture import Architecture, Part, Unit
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import SENTENCEPIECE, ModelFiles
 from paraphrastic.model.folder import find_folder, open_files, open_folder
-from paraphrastic_pipeline.base.hdf5 import seal
 from paraphrastic_pipeline.evaluation.development import average_score
 from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
@@ -187,7 +186,6 @@ def few_pairs(inputs: TrainingInputs) -> Iterator[TrainingInputs]:
             for each in [*(unit[side] for unit in units for side in SIDES), *of_pairs]:
                 each["offsets"].resize((min(len(each["offsets"]), _FEW + 1),))
                 each["tokens"].resize((each["offsets"][-1],))
-            seal(file)
         settings = replace(inputs.settings, epochs=1)
         yield replace(inputs, dataset=few, settings=settings)
 

@@ -36,12 +36,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.quality.correlation import pearson
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.training.beginning import TrainingInputs
-from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side
+from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side, new_dataset
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
 from paraphrastic_pipeline.workflow.models import teacher_name
@@ -191,7 +190,7 @@ def write_rows(dataset: Path, rows: Int64, output: Path) -> None:
     shuffled = np.random.default_rng(0).permutation(rows)
     with PairDataset(dataset) as read, h5py.File(dataset) as original:
         sides = read.read(0, len(read))
-        with new_hdf5(output) as file:
+        with new_dataset(output) as file:
             for unit in read.units:
                 for name, array in original[unit.unit].items():
                     if name not in SIDES:

@@ -37,12 +37,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.devices import choose_device
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
-from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side
+from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side, new_dataset
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.selection import held_device
 from paraphrastic_pipeline.training.device.sparse_rows import MiniBatches
@@ -299,7 +298,7 @@ def measure_memory(options: argparse.Namespace) -> None:
     generator = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "train.h5")
-        with new_hdf5(path) as file:
+        with new_dataset(path) as file:
             unit = file.create_group("subword")
             for side in SIDES:
                 create_side(unit, side)

@@ -6,7 +6,6 @@ rule extract_corpus:
         downloads=lambda wildcards: corpora.downloads(wildcards.corpus, languages_of(wildcards.pair)),
     output:
         pairs="results/pairs/{corpus}/{pair}.parquet",
-        unreadable="results/pairs/{corpus}/{pair}.unreadable.tsv",
     log:
         "results/logs/extract_corpus/{corpus}/{pair}.log",
     benchmark:
@@ -22,8 +21,7 @@ rule extract_corpus:
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
         max_unreadable=settings.extraction.max_unreadable,
-        # Of a corpus of groups, how many pairs of a group are drawn; other corpora have none to draw.
-        drawing=lambda wildcards: corpora.drawing(wildcards.corpus),
+        seed=lambda wildcards: corpora.drawing_seed(wildcards.corpus),
         code=code_of("extract_corpus"),
     message:
         "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"

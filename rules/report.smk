@@ -9,7 +9,7 @@ PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.sy
 report: "../workflow/report/workflow.rst"
 
 
-# Digests of everything that a reader may want to verify: tables, figures, models and results of systems.
+# Written after everything that a reader may look at: tables, figures, models and results of systems.
 rule write_provenance:
     input:
         tables=PAGE_TABLES,

@@ -3,7 +3,6 @@
 import logging
 
 import pytest
-
 from paraphrastic_pipeline.corpus.losses import extraction_loss, filter_loss, losses, merge_loss, warn
 
 
@@ -39,8 +38,8 @@ def test_all_filters_are_one_step(dropped, sentence):
 def test_rows_that_cannot_be_read_are_a_loss_of_the_extraction():
     assert extraction_loss("a", 700, 300) is None
     assert extraction_loss("a", 520, 800) == (
-        "The extraction drops 61% of a, 800 of 1,320 pairs: all because of faults, which its list of "
-        "unreadable rows names; the setting is extraction.max_unreadable."
+        "The extraction drops 61% of a, 800 of 1,320 pairs: all because of faults, the first of which its "
+        "log names; the setting is extraction.max_unreadable."
     )
 
 

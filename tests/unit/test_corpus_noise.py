@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 import pyarrow.parquet as pq
 import pytest
 from configurations import checked, load
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from test_corpus_merge import merge
 
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
@@ -59,7 +59,7 @@ def noisy(mirror, tmp_path_factory):
     with zipfile.ZipFile(folder / "noisy.zip", "w") as archive:
         archive.writestr(MEMBER, "".join(f"{row}\n" for row in rows))
     file = CorpusFile(folder / "noisy.zip", ("en",), (MEMBER,))
-    extract_corpus("paranmt", [file], ("en", "en"), folder / "pairs", max_member_bytes=1 << 30)
+    extract_corpus("paranmt", [file], ("en", "en"), folder / "pairs")
     score_pairs(
         folder / "pairs",
         folder / "scored",

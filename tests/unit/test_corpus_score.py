@@ -119,7 +119,7 @@ def test_small_blocks_give_the_same_bytes(tmp_path, mirror, monkeypatch):
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
     files = [CorpusFile(folder / f"val.{n}.en.gz", ("en",)) for n in (1, 2)]
     pairs = tmp_path / "pairs.parquet"
-    extract_corpus("captions", files, ("en", "en"), pairs, max_member_bytes=1 << 30)
+    extract_corpus("captions", files, ("en", "en"), pairs)
     pq.write_table(pq.read_table(pairs).slice(0, 150), pairs)
     table = scored(tmp_path, pairs, ("en", "en"), **models)
     written = (tmp_path / "scored.parquet").read_bytes()

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from scored_corpus import PAPER, block
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
-from paraphrastic_pipeline.corpus.filter_files import FilterFiles
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
@@ -295,7 +295,7 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
     pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
-    extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
+    extract_corpus("aligned", files, ("en", "de"), pairs)
     text = TextSettings(segmentation={}, folding={}, lowercase=True)
     score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, text=text)
     counts = select_pairs(

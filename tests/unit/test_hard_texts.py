@@ -57,7 +57,7 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pd.Da
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     files = [write(folder / "a.txt", texts), write(folder / "b.txt", ["a plain text"] * len(texts))]
     source = [CorpusFile(Path(path), (code,)) for path, code in zip(files, ("xx", "en"), strict=True)]
-    extract_corpus("aligned", source, ("xx", "en"), folder / "pairs.parquet", max_member_bytes=1 << 20)
+    extract_corpus("aligned", source, ("xx", "en"), folder / "pairs.parquet")
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=("xx", "en"), identifier=None,
         word_vectors=None, text=TextSettings(segmentation={}, **FOLDED),

@@ -124,9 +124,7 @@ def tables(
         if prefixed:
             models["prefixed"].append(result(folder, f"{code}-prefixed", PREFIXED[number], data))
     outputs = folder / "language_choice.csv", folder / "correlations.csv"
-    tabulate_language_choice(
-        *models.values(), uriel or [], PUBLISHED, *outputs, bootstrap_samples=200, max_bytes=1 << 24
-    )
+    tabulate_language_choice(*models.values(), uriel or [], PUBLISHED, *outputs, bootstrap_samples=200)
     (header, rows), (columns, correlations) = map(read_csv_with_header, outputs)
     assert (header, columns) == (LANGUAGE_COLUMNS, CORRELATION_COLUMNS)
     keys = ("source", "embeddings", "languages", "predictor")

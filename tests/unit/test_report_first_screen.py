@@ -1,6 +1,5 @@
 """Test what a reader learns first: what surprised, how fast models are, and what a run cost."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 import pytest
 
 from paraphrastic_pipeline.base.tables import write_csv
-from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.first_screen import surprises
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.page import write_report
-from paraphrastic_pipeline.report.provenance import write_provenance
 from paraphrastic_pipeline.report.summary import Gain, Headline, read_ledger, read_speeds
 from paraphrastic_pipeline.training.durations import in_words
 
@@ -154,47 +152,6 @@ def test_speeds_stand_beside_the_published_one(tmp_path: Path) -> None:
         ("12,776", "is the best figure that the papers print for one core: P-SP, without cutting the text"),
     ]
     assert read_speeds(write(tmp_path, "speed", rows[:2])) == []
-
-
-def record(step: str, seconds: float, inputs: Sequence[str], outputs: Sequence[str]) -> str:
-    about = {
-        "step": step,
-        "seconds": seconds,
-        "inputs": inputs,
-        "outputs": outputs,
-        "host": "one",
-        "commit": None,
-    }
-    more = {"time": "2026-01-01T00:00:00+00:00", "code": "c", "config": "d", "seed": 1, "environment": {}}
-    return json.dumps({**about, **more})
-
-
-def test_the_cost_counts_every_step_that_led_to_a_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from paraphrastic_pipeline.base.records import MARK
-
-    monkeypatch.chdir(tmp_path)
-    Path("results/logs").mkdir(parents=True)
-    for name in ("table.csv", "model", "card"):
-        Path("results", name).write_text("x")
-    lines = [
-        record("train_model", 3000, ["results/pairs"], ["results/run1", "results/run1.log"]),
-        record("train_model", 4000, ["results/pairs"], ["results/run2"]),
-        record("select_pairs", 60, [], ["results/pairs"]),
-        record("choose_model", 1, ["results/run1", "results/run2"], ["results/model", "results/card"]),
-        record("tabulate", 0.5, ["results/model"], ["results/table.csv"]),
-        record("other_run", 9999, [], ["results/unused"]),
-    ]  # fmt: skip
-    Path("results/logs/all.log").write_text("".join(f"{MARK}{line}\n" for line in lines))
-    given = ["results/table.csv", "results/model", "results/card"]
-    write_provenance(given, "results/provenance.json", logs="results/logs", config={"seed": 1})
-    content = json.loads(Path("results/provenance.json").read_text())
-    cost = cost_of(content)
-    assert (cost.jobs, cost.seconds, cost.hosts) == (5, 7061.5, ["one"])
-    assert cost.longest == [("train model", 7000), ("select pairs", 60), ("choose model", 1)]
-    del content["steps"]
-    assert cost_of(content).jobs == 0
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from paraphrastic.model.units import UNITS
 from paraphrastic.quality.correlation import pearson, spearman
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation import sts
-from paraphrastic_pipeline.evaluation.development import sts2017_score
 from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
@@ -208,12 +207,6 @@ def test_pairs_without_gold_score_do_not_count(tmp_path: Path) -> None:
     row = whole["datasets"]["2015/belief"]
     assert found["datasets"]["2015/belief"] == {**row, "without_gold": 2}
     assert found["measurements"] == whole["measurements"]
-
-
-def test_damaged_testsets_are_named(tmp_path: Path) -> None:
-    (tmp_path / "sts.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(InputError, match=r"sts\.parquet: not readable as Parquet"):
-        sts2017_score(WordOverlap(), tmp_path / "sts.parquet")
 
 
 def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:

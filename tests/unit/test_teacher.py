@@ -13,7 +13,6 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, stopped, train_model, training_inputs
 
 from paraphrastic import load_model
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.systems.open import open_encoder
@@ -152,9 +151,3 @@ def test_a_killed_run_goes_on(
         stopped(data, tmp_path / "stopped", replace(PUPIL, dropout=0.2), patch, step=20)
     resumed = taught(data, vectors, tmp_path / "stopped", dropout=0.2)
     assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
-
-
-def test_vectors_of_other_pairs_are_refused(data: tuple[Path, Path], vectors: Path, tmp_path: Path) -> None:
-    other = write_training_data(tmp_path, PAIRS[:50], size=300)
-    with pytest.raises(InputError, match=r"t\.h5: does not have a vector for each of the 50 pairs"):
-        taught(other, vectors, tmp_path / "pupil")

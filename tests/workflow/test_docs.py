@@ -73,7 +73,7 @@ EXAMPLES = [
     if "billion.yaml" not in block
     if (
         lines := re.findall(
-            r"^paraphrastic (?:embed|score|evaluate|mine|search|dedup|export|plan|report|verify) "
+            r"^paraphrastic (?:embed|score|evaluate|mine|search|dedup|export|plan|report) "
             r"(?:.*\\\n)*.*$",
             block,
             re.M,
@@ -120,7 +120,7 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
 # Examples of `corpora` and `links` need a network; test_opus.py and test_links.py run these commands instead.
 COMMANDS_WITH_EXAMPLES = (
     *("embed", "score", "search", "dedup", "mine", "negatives"),
-    *("new", "config", "plan", "report", "verify"),
+    *("new", "config", "plan", "report"),
 )
 
 

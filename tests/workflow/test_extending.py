@@ -120,13 +120,13 @@ def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, 
     edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")
     readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
     edit(readers, "_READERS: ", f"{reader}\n\n_READERS: ")
-    edit(readers, '    "tmx": lambda', f'{entry}    "tmx": lambda')
+    edit(readers, '    "text": _text', f'{entry}    "text": _text')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 0.5}\n")
     run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
     assert run.returncode == 0, run.stdout
-    unreadable = (pipeline / "results/pairs/talks/en-fr.unreadable.tsv").read_text().splitlines()
-    assert unreadable[1:] == ["talks.pipe\t2\tno bar between source and target"]
+    log = (pipeline / "results/logs/extract_corpus/talks/en-fr.log").read_text()
+    assert "talks.pipe:2: no bar between source and target" in log
     # The model is planned with the new kind, and an unknown ending is reported with the list of known ones.
     run = snakemake(pipeline, "--dry-run", *RUN, "all")
     assert re.search(r"^train_model +\d+$", run.stdout, re.M)

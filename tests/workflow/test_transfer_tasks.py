@@ -82,7 +82,6 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     # Now one data set has a bad line.
     edit(words / "data/polish/8tags/dev.txt", "\n3 ", "\n9 ")
     (words / "resources/downloads/my_8tags/dev.txt").unlink(missing_ok=True)
-    (words / "resources/downloads/my_8tags/dev.txt.lock").unlink(missing_ok=True)
     run = snakemake(words, "--forcerun", "prepare_transfer", "--", "results/testsets/polish.parquet")
     assert run.returncode
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("error in prepare_transfer: ")]

@@ -1,6 +1,6 @@
 """Fetch one file of the registry.
 
-Outputs: file, lock (its digest).
+Output: file.
 """
 
 from adapter import step

@@ -1,4 +1,4 @@
-"""`paraphrastic new`, `config`, `plan`, `report` and `verify`: before and after a run of the pipeline."""
+"""`paraphrastic new`, `config`, `plan` and `report`: before and after a run of the pipeline."""
 
 import argparse
 import json
@@ -202,32 +202,3 @@ def report(results: str, output: str) -> None:
     from paraphrastic_pipeline.report.page import write_report
 
     write_report(results, output)
-
-
-@cli.command(
-    "check that results and their data have not changed",
-    "Compute the digests of the results and of their data again, and name the files whose digests differ\n"
-    "from those in results/provenance.json.",
-    """\
-example:
-  snakemake --cores all results/provenance.json
-  paraphrastic verify --results results
-
-A file that differs was changed or damaged after it was made. Delete it, and Snakemake makes it again.
-""",
-    cli.argument(
-        "--results", default="results", metavar="DIR", help="folder with provenance.json (default: results)"
-    ),
-)
-def verify(results: str) -> None:
-    """Check that results and the data that they were made from have not changed."""
-    from paraphrastic_pipeline.report.provenance import verify
-
-    verified = verify(results)
-    for path, cause in verified.differing.items():
-        cli.say(f"{path}: {cause}")
-    for path in verified.absent:
-        cli.note(f"{path}: does not exist, so there is nothing to check against")
-    if verified.differing:
-        raise InputError(f"{results}: {len(verified.differing)} of {verified.checked} files differ")
-    cli.say(f"{results}: {verified.same} files are unchanged")

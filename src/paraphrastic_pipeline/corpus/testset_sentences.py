@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_table
+from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.registry.archive import open_stream
 
 _MAX_BYTES = 1 << 30
 _SCHEMA = pa.schema(

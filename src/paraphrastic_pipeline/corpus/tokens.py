@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 from zipfile import ZipFile
 
@@ -18,7 +18,6 @@ from paraphrastic_pipeline.corpus.spaceless import DOTS, MARKS, SPACELESS
 
 # How words are split; texts that a tokenizer of NLTK has split are left as they are.
 Tokenizer = Literal["word", "white_space", "split"]
-_PUNKT = "punkt_tab/english"
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 # What stands between runs of other scripts.
 _BETWEEN = re.compile(f"(?:[{SPACELESS}][{SPACELESS}{MARKS}]*|[{DOTS}])+")
@@ -129,12 +128,21 @@ def open_treebank(punkt: Path) -> Callable[[Sequence[str]], list[str]]:
         A function that lower-cases texts and puts a space between any two words.
     """
     # Imported here, since only this tokenizer needs NLTK.
+    from nltk.tabdata import PunktDecoder
     from nltk.tokenize import NLTKWordTokenizer, PunktSentenceTokenizer
-    from nltk.tokenize.punkt import load_punkt_params
+    from nltk.tokenize.punkt import PunktParameters
 
-    with TemporaryDirectory() as folder, ZipFile(punkt) as archive:
-        archive.extractall(folder, [name for name in archive.namelist() if name.startswith(_PUNKT)])
-        split_sentences = PunktSentenceTokenizer(load_punkt_params(f"{folder}/{_PUNKT}")).tokenize
+    learned, decoder = PunktParameters(), PunktDecoder()
+    with ZipFile(punkt) as archive:
+
+        def read(name: str) -> StringIO:
+            return StringIO(archive.read(f"punkt_tab/english/{name}").decode())
+
+        learned.collocations = {*decoder.tab2tups(read("collocations.tab"))}
+        learned.sent_starters = decoder.txt2set(read("sent_starters.txt"))
+        learned.abbrev_types = decoder.txt2set(read("abbrev_types.txt"))
+        learned.ortho_context = decoder.tab2intdict(read("ortho_context.tab"))
+    split_sentences = PunktSentenceTokenizer(learned).tokenize
     split_words = NLTKWordTokenizer().tokenize
 
     def split(texts: Sequence[str]) -> list[str]:

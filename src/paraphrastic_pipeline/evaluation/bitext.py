@@ -16,6 +16,7 @@ from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_
 from paraphrastic.neighbours.nearest import nearest_neighbours
 from paraphrastic.quality.retrieval import unify
 from paraphrastic_pipeline.evaluation.measurement import Measurement, precision_recall_f1, share
+from paraphrastic_pipeline.evaluation.other_sources import gold_digest
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.testsets import read_testsets, table_digest
 
@@ -111,7 +112,8 @@ def evaluate_bucc(
     data.
 
     Args:
-        evaluation: the encoder and its settings; the official digests are keyed by pair.
+        evaluation: the encoder and its settings; the official digests, of the gold pairs alone, are
+            keyed by pair.
         testsets: Parquet files with the sentences of `prepare_bucc`.
         gold: Parquet files with the gold pairs, in the same order.
         pairs: the languages of each of them, such as de-en.
@@ -135,7 +137,7 @@ def evaluate_bucc(
             tuned = _tuned(data, mined, f"{pair} {scoring}", evaluation.bootstrap_samples)
             scorings[pair][scoring], figures = tuned
             measurements |= figures
-        datasets[pair] = {**data.about, "official": digests.get(pair) == data.digest}
+        datasets[pair] = {**data.about, "official": digests.get(pair) == data.gold_digest}
     evaluation.write("bucc", measurements, datasets, pairs=scorings, datasets=datasets)
 
 
@@ -146,6 +148,7 @@ class _Data:
         self.pair = pair
         self.languages = pair.split("-")
         self.digest = table_digest(sentences, gold)
+        self.gold_digest = gold_digest(zip(gold["source"], gold["target"], strict=True))
         sides = [sentences[sentences["language"] == language] for language in self.languages]
         unified = [unify(side["sentence"].to_list()) for side in sides]
         self.texts = [texts for texts, _ in unified]

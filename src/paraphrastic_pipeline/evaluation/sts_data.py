@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
+from paraphrastic_pipeline.evaluation.other_sources import track_of
 from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -40,8 +41,10 @@ _SCHEMA = pa.schema(
 _Rows = list[dict[str, Any]]
 
 
-def prepare_sts(download: Path, testsets: Path) -> None:
+def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     """Gather the test sets of STS 2012–2017 and of STS Benchmark, which an archive has, in one Parquet file.
+
+    If `download` is a list, tracks of 2017 are in further files; see `other_sources.track_of`.
 
     Columns: `year` (or `stsb`), `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold`
     (0–5), `genre` (STS Benchmark only). Official files have some lines without a gold score. Their `gold` is
@@ -49,16 +52,21 @@ def prepare_sts(download: Path, testsets: Path) -> None:
     left out. It is an `InputError` if 2012–2016 is incomplete, except for 2013's SMT, or if 2017 lacks the
     English track, which is used to choose models.
     """
-    # macOS adds files of its own under the same names.
-    contents = read_members(download, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
+    archive, *tracks = [download] if isinstance(download, Path) else download
     members = {}
-    for path, content in contents.items():
+    for path, content in read_members(archive, _is_of_sts, max_bytes=MAX_ARCHIVE_BYTES).items():
         name = f"{path.parent.name}/{path.name}"
-        members[name] = LabelledFile(f"{download}: {name}", content)
-    parts = chain(
-        _english_years(download, members), _tracks(download, members), _benchmark(download, members)
-    )
+        members[name] = LabelledFile(f"{archive}: {name}", content)
+    for file in tracks:
+        name, text = track_of(file)
+        members[name] = LabelledFile(str(file), text.encode())
+    parts = chain(_english_years(archive, members), _tracks(archive, members), _benchmark(archive, members))
     write_table(testsets, pa.Table.from_pylist(list(chain.from_iterable(parts)), schema=_SCHEMA))
+
+
+def _is_of_sts(name: PurePosixPath) -> bool:
+    """Whether a member is in a folder of STS; macOS adds files of its own under the same names."""
+    return name.parent.name.lower().startswith("sts") and "__MACOSX" not in name.parts
 
 
 def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.base.addresses import hide_secrets, secret_error
-from paraphrastic_pipeline.base.errors import did_you_mean
+from paraphrastic_pipeline.base.errors import did_you_mean, hide_secrets
+from paraphrastic_pipeline.registry.addresses import secret_error
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list

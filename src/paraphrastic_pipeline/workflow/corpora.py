@@ -21,8 +21,6 @@ Wildcards = Any
 # A function that a rule uses as an input or params function.
 OfWildcards = Callable[[Wildcards], Any]
 
-# The most pairs that are drawn from a group.
-PAIRS_PER_GROUP = 10
 # The data set with what NLTK has learned about the ends of English sentences.
 PUNKT = "punkt"
 # The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
@@ -114,11 +112,9 @@ class Corpora:
         kind = self.datasets[name].kind
         return kind == "mined" or KINDS[kind].grouped
 
-    def drawing(self, name: str) -> Json:
-        """Return how pairs are drawn from a corpus of groups; empty for other corpora."""
-        if self.datasets[name].kind != "groups":
-            return {}
-        return {"pairs_per_group": PAIRS_PER_GROUP, "seed": self.config.seed}
+    def drawing_seed(self, name: str) -> int:
+        """Return the seed of the pairs that are drawn from a corpus of groups; 0 for other corpora."""
+        return self.config.seed if self.datasets[name].kind == "groups" else 0
 
     def punkt(self, wildcards: Wildcards) -> list[str]:
         """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""

@@ -246,9 +246,10 @@ class Evaluations:
 
     # Test sets.
 
-    def testset_file(self, wildcards: Wildcards) -> str:
-        """Return the downloaded file of the job's test set, which has only one."""
-        return self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))[0]
+    def testset_file(self, wildcards: Wildcards) -> str | list[str]:
+        """Return the downloaded file of the job's test set; STS may have several."""
+        files = self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))
+        return files if len(files) > 1 else files[0]
 
     def bucc_file(self, wildcards: Wildcards) -> Json:
         """Return the languages, members and version of BUCC's archive of the job's pair."""
@@ -280,7 +281,8 @@ class Evaluations:
                 chosen = getattr(settings, parts) if settings and settings.testsets == name else None
             # A language stands for its pair with English.
             named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
-            for file in self.corpora.datasets[name].files:
+            # All files of STS are prepared in one.
+            for file in self.corpora.datasets[name].files[: 1 if testset == "sts" else None]:
                 pair = set(file.languages)
                 if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
                     files.append((testset, file))

@@ -191,7 +191,7 @@ def _measure(definition: Definition, corpora: Sequence[Dataset]) -> tuple[int | 
     unscored = 0
     for dataset in corpora:
         pairs = listed.get(dataset.name)
-        scores = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
+        scores: Sequence[str] = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
         file, *others = dataset.files
         if file.path and others:
             pairs = _read_all(dataset.kind, dataset.files, sides)

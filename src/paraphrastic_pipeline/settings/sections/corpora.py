@@ -41,13 +41,13 @@ class FileCorpus:
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
     kind: Annotated[str, AfterValidator(_known_kind)] | None = None
     """`tsv`, `jsonl`, `parquet` or `tmx`, for which the ending of the file's name decides by default,
-    `groups`, or `text`, which has no pairs: a sentence on each line, or where `columns` say.
+    `groups`, whose rows have [sentences that mean the same](../docs/download.md#groups-of-sentences), or
+    `text`, which has no pairs: a sentence on each line, or in the `columns` of a table.
     """
     columns: Annotated[list[NotEmpty | Positive], Field(min_length=1, max_length=100), DISTINCT] | None = None
     """The columns of source, target and optionally the paraphrase score (`-` for none) and the translation
     score: names, or in TSV also numbers from 1. By default they are [found in the
-    file](../docs/download.md#tables-of-pairs). For `groups` and `text`, the words that [say where the
-    sentences are](../docs/download.md#groups-of-sentences); for `text`, the names of columns are enough.
+    file](../docs/download.md#tables-of-pairs). For `groups` and `text`, the columns with sentences.
     """
     languages: Annotated[list[LanguageCode], Field(min_length=1, max_length=2), DISTINCT] | None = None
     """The language of the file's paraphrases, or its pair of languages; by default those of the definition,
