@@ -112,10 +112,9 @@ def named_datasets(config: Configuration, registry: Mapping[str, Dataset]) -> di
                 continue
             name, languages = entry.name or "", tuple(entry.languages or ())
             if not entry.target:
-                columns = tuple(map(str, entry.columns or ()))
-                if entry.kind == "groups":
-                    # The reader of tables with a group in each row.
-                    columns = ("table", *columns)
+                # Groups are read by the reader of tables with a group in each row.
+                table = ["table"] if entry.kind == "groups" else []
+                columns = (*table, *map(str, entry.columns or ()))
                 _add(datasets, entry.kind or "", [_file(name, name, entry.path, languages, columns)])
                 continue
             # In one language, aligned files are like captions.
