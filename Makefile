@@ -56,7 +56,7 @@ install-frameworks: .venv/installed-frameworks  ## add FastAPI, Chroma and other
 # Pinned packages with their hashes, for every system and version of Python; UPGRADE=--upgrade takes newer ones.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header $(UPGRADE)
 PIPELINE_EXTRAS = pipeline slurm build
-ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese sentence-transformers model2vec onnx docs dev
+ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese neural sentence-transformers model2vec onnx docs dev
 
 .PHONY: lock
 lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a network)
@@ -67,6 +67,7 @@ lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a net
 	$(LOCK) --no-emit-package torch -c requirements/torch.txt -c requirements/all.txt \
 	  --extra frameworks -o requirements/frameworks.txt pyproject.toml
 	echo uv | $(LOCK) -o requirements/uv.txt -
+	$(BIN)/python envs/make.py
 
 .PHONY: results
 results: .venv/installed  ## train and evaluate the sample's models: results/tables/sts.csv

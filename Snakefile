@@ -1,8 +1,16 @@
 """From corpora to paraphrastic sentence embeddings and their tables; see docs/architecture.md."""
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.0")
+
+# In another folder (--directory), links lead to the project's own files.
+for name in ("config/config.yaml", "config/datasets.tsv", "config/published", "data/sample"):
+    if not Path(name).exists():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).symlink_to(Path(workflow.basedir, name))
 
 
 # A configuration on the command line replaces the default one, which Snakemake would merge with it.

@@ -33,9 +33,7 @@ from paraphrastic.model.architecture import Architecture, Part, Unit
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import SENTENCEPIECE, ModelFiles
 from paraphrastic.model.folder import find_folder, open_files, open_folder
-from paraphrastic_pipeline.base.hdf5 import seal
 from paraphrastic_pipeline.evaluation.development import average_score
-from paraphrastic_pipeline.settings.declared import built
 from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.beginning import TrainingInputs
@@ -154,9 +152,9 @@ def own_settings(model: AverageEncoder, epochs: int | None) -> TrainingSettings:
 
     StaticEmbedding is trained in the same way. A score in the course of training is that of one training.
     """
-    settings: TrainingSettings = built(TrainingSettings, model.config["training"])
+    settings = TrainingSettings(**model.config["training"])
     return replace(
-        settings, dimension=model.dim, epochs=epochs or settings.epochs, soup=1, coarser=(),
+        settings, dimension=model.dim, epochs=epochs or settings.epochs, soup=1, coarser=[],
         trained_dimension=None, early_stopping=None, device="cpu",
     )  # fmt: skip
 
@@ -188,7 +186,6 @@ def few_pairs(inputs: TrainingInputs) -> Iterator[TrainingInputs]:
             for each in [*(unit[side] for unit in units for side in SIDES), *of_pairs]:
                 each["offsets"].resize((min(len(each["offsets"]), _FEW + 1),))
                 each["tokens"].resize((each["offsets"][-1],))
-            seal(file)
         settings = replace(inputs.settings, epochs=1)
         yield replace(inputs, dataset=few, settings=settings)
 

@@ -171,7 +171,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             [CorpusFile(folder / "corpus.zip", ("en",), (MEMBER,))],
             ("en", "en"),
             files["pairs"],
-            max_member_bytes=1 << 40,
         ),
         "score": partial(
             score_pairs,

@@ -1,12 +1,12 @@
 """Scores in the course of trainings that are compared with each other, and the table of their ends."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic_pipeline.base.files import read_json_lines
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
 
 # The compared trainings, in the order of the table, with the names of their curves.
@@ -64,7 +64,7 @@ def write_curve_of_run(folder: Path, output: Path, *, threads: int) -> None:
         InputError: the history has no scores.
     """
     history, config = folder / "training.jsonl", read_json(folder / "config.json")
-    lines = read_json_lines(history)
+    lines = [json.loads(line) for line in history.read_text(encoding="utf-8").splitlines()]
     points = [
         Point(pairs=round(line["epoch"] * config["pairs"]), seconds=line["seconds"], sts=line["development"])
         for line in lines

@@ -26,7 +26,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import sentencepiece
 import torch
@@ -118,7 +117,7 @@ def speeds_of_columns(
 ) -> dict[str, float]:
     """How fast columns of other libraries are embedded, as multiples of a list's speed."""
     columns: dict[str, Any] = {
-        "list": list(sentences), "pandas": pd.Series(sentences), "Polars": pl.Series(sentences),
+        "list": list(sentences), "pandas": pd.Series(sentences),
         "Arrow": pa.array(sentences), "NumPy, objects": np.array(sentences, object),
         "NumPy, StringDType": np.array(sentences, np.dtypes.StringDType()),
         "NumPy, fixed width": np.array(sentences),

@@ -26,7 +26,7 @@ from typing import Any
 
 import h5py
 import numpy as np
-import polars as pl
+import pandas as pd
 import yaml
 from scipy.stats import rankdata
 
@@ -36,12 +36,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.quality.correlation import pearson
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.training.beginning import TrainingInputs
-from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side
+from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side, new_dataset
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
 from paraphrastic_pipeline.workflow.models import teacher_name
@@ -118,7 +117,7 @@ def measure(
     model = variant.get("model", arguments.model)
     first = next(iter(config.definitions[model].runs.values()))
     settings = replace(first, **variant.get("training", {}), seed=seed)
-    pairs = pl.read_parquet(f"results/corpora/{model}/pairs.parquet")
+    pairs = pd.read_parquet(f"results/corpora/{model}/pairs.parquet")
     names, texts = sources(model)
     if unknown := {*variant.get("without", ()), *variant.get("weights", {})} - {*names}:
         raise SystemExit(f"{model} has no source {', '.join(sorted(unknown))}; it has {', '.join(names)}")
@@ -147,7 +146,7 @@ def measure(
         encoder = load_model(Path(folder, "model"))
         if arguments.keep:
             shutil.copytree(Path(folder, "model"), arguments.keep, dirs_exist_ok=True)
-    scores = dict(development_scores(encoder, pairs.filter(held_out)))
+    scores = dict(development_scores(encoder, pairs[held_out]))
     row = {"pairs": len(chosen), "seconds": seconds, **scores, "mean": np.mean(list(scores.values()))}
     if arguments.test:
         row |= test_scores(encoder)
@@ -161,19 +160,16 @@ def sources(model: str) -> tuple[list[str], list[int]]:
     return names, [number for number, each in enumerate(corpora) if each.get("without_pairs")]
 
 
-def held_out_groups(pairs: pl.DataFrame) -> Bool:
+def held_out_groups(pairs: pd.DataFrame) -> Bool:
     """Whether each pair is of one of the `HELD_OUT` groups that are held out of each source."""
-    groups = pairs.select("corpus", "line").unique(maintain_order=True)
+    groups = pairs[["corpus", "line"]].drop_duplicates()
     order = np.random.default_rng(0).permutation(len(groups))
-    chosen = groups[order].group_by("corpus", maintain_order=True).head(HELD_OUT).with_columns(held_out=True)
-    joined = pairs.select("corpus", "line").join(
-        chosen, on=["corpus", "line"], how="left", maintain_order="left"
-    )
-    return joined["held_out"].fill_null(value=False).to_numpy()
+    chosen = groups.iloc[order].groupby("corpus", sort=False).head(HELD_OUT)
+    return pd.MultiIndex.from_frame(pairs[["corpus", "line"]]).isin(pd.MultiIndex.from_frame(chosen))
 
 
 def training_rows(
-    pairs: pl.DataFrame, names: list[str], left_out: Bool, variant: Mapping[str, Any], seed: int
+    pairs: pd.DataFrame, names: list[str], left_out: Bool, variant: Mapping[str, Any], seed: int
 ) -> Int64:
     """The rows that a variant reads; weights above 1 repeat rows, and those below 1 leave some out."""
     weights = np.array([variant.get("weights", {}).get(name, 1.0) for name in names], np.float64)
@@ -184,7 +180,7 @@ def training_rows(
     times[left_out] = 0
     if most := variant.get("pairs_per_group"):
         # Pairs are in random order.
-        place = pairs.select(pl.int_range(pl.len()).over("corpus", "line")).to_series().to_numpy()
+        place = pairs.groupby(["corpus", "line"]).cumcount().to_numpy()
         times[place >= most] = 0
     return np.repeat(np.arange(len(of_row)), times)
 
@@ -194,7 +190,7 @@ def write_rows(dataset: Path, rows: Int64, output: Path) -> None:
     shuffled = np.random.default_rng(0).permutation(rows)
     with PairDataset(dataset) as read, h5py.File(dataset) as original:
         sides = read.read(0, len(read))
-        with new_hdf5(output) as file:
+        with new_dataset(output) as file:
             for unit in read.units:
                 for name, array in original[unit.unit].items():
                     if name not in SIDES:
@@ -208,20 +204,18 @@ def write_rows(dataset: Path, rows: Int64, output: Path) -> None:
                 append_sentences(file[GROUPS], groups.take(shuffled))
 
 
-def development_scores(encoder: SentenceEncoder, held_out: pl.DataFrame) -> Iterator[tuple[str, float]]:
+def development_scores(encoder: SentenceEncoder, held_out: pd.DataFrame) -> Iterator[tuple[str, float]]:
     """The name and value of each score on development data."""
     sts = read_testsets(Path("results/testsets/sts.parquet"))
-    yield "sts17", correlation(encoder, sts.filter(year="2017", dataset="en-en"))
-    yield "stsb", correlation(encoder, sts.filter(year="stsb", dataset="dev"))
-    transfer = pl.read_parquet("results/testsets/senteval.parquet").filter(part="train")
-    sick = transfer.filter(dataset="SICK").rename({"score": "gold"})
+    yield "sts17", correlation(encoder, sts.query("year == '2017' and dataset == 'en-en'"))
+    yield "stsb", correlation(encoder, sts.query("year == 'stsb' and dataset == 'dev'"))
+    transfer = read_testsets(Path("results/testsets/senteval.parquet")).query("part == 'train'")
+    sick = transfer[transfer["dataset"] == "SICK"].rename(columns={"score": "gold"})
     yield "sick", correlation(encoder, sick)
-    mrpc = transfer.filter(dataset="MRPC")
+    mrpc = transfer[transfer["dataset"] == "MRPC"]
     yield "mrpc", area(similarities(encoder, mrpc), mrpc["label"].to_numpy())
     shares = []
-    for _, of_source in held_out.unique(["corpus", "line"], keep="first", maintain_order=True).group_by(
-        "corpus"
-    ):
+    for _, of_source in held_out.drop_duplicates(["corpus", "line"]).groupby("corpus"):
         source, target = (unit(encoder.embed_raw_text(of_source[side].to_list())) for side in SIDES)
         shares.append(float(np.mean((source @ target.T).argmax(axis=1) == np.arange(len(source)))))
     yield "held_out", 100.0 * float(np.mean(shares))
@@ -229,24 +223,24 @@ def development_scores(encoder: SentenceEncoder, held_out: pl.DataFrame) -> Iter
 
 def test_scores(encoder: SentenceEncoder) -> dict[str, float]:
     """Scores on the test sets, which nothing may be chosen by."""
-    sts = read_testsets(Path("results/testsets/sts.parquet")).drop_nulls("gold")
-    years = sts.filter(pl.col("year").is_in(["2012", "2013", "2014", "2015", "2016"]))
+    sts = read_testsets(Path("results/testsets/sts.parquet")).dropna(subset="gold")
+    years = sts[sts["year"].isin(["2012", "2013", "2014", "2015", "2016"])]
     means, ranks = [], []
-    for _, year in years.group_by("year", maintain_order=True):
-        means.append(np.mean([correlation(encoder, each) for _, each in year.group_by("dataset")]))
+    for _, year in years.groupby("year", sort=False):
+        means.append(np.mean([correlation(encoder, each) for _, each in year.groupby("dataset")]))
         ranks.append(correlation(encoder, year, ranked=True))
-    test = correlation(encoder, sts.filter(year="stsb", dataset="test"))
+    test = correlation(encoder, sts.query("year == 'stsb' and dataset == 'test'"))
     return {"sts_pearson": float(np.mean(means)), "sts_spearman": float(np.mean(ranks)), "stsb_test": test}
 
 
-def correlation(encoder: SentenceEncoder, pairs: pl.DataFrame, *, ranked: bool = False) -> float:
+def correlation(encoder: SentenceEncoder, pairs: pd.DataFrame, *, ranked: bool = False) -> float:
     """Pearson's r × 100, or Spearman's ρ × 100."""
-    pairs = pairs.drop_nulls("gold")
+    pairs = pairs.dropna(subset="gold")
     given, gold = similarities(encoder, pairs), pairs["gold"].to_numpy()
     return 100.0 * pearson(*map(rankdata, (given, gold)) if ranked else (given, gold), name="development")
 
 
-def similarities(encoder: SentenceEncoder, pairs: pl.DataFrame) -> Float64:
+def similarities(encoder: SentenceEncoder, pairs: pd.DataFrame) -> Float64:
     """Cosines of the pairs."""
     return cosines(*(encoder.embed_raw_text(pairs[f"sentence{side}"].to_list()) for side in (1, 2)))
 

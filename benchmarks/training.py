@@ -37,13 +37,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.devices import choose_device
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
-from paraphrastic_pipeline.base.threads import Workers
-from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoints
-from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side
+from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side, new_dataset
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.device.selection import held_device
 from paraphrastic_pipeline.training.device.sparse_rows import MiniBatches
@@ -55,6 +53,7 @@ from paraphrastic_pipeline.training.loop import Engine, TrainingRun
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives, precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 from paraphrastic_pipeline.training.train import build_engine
 
 BATCH = 128
@@ -299,7 +298,7 @@ def measure_memory(options: argparse.Namespace) -> None:
     generator = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "train.h5")
-        with new_hdf5(path) as file:
+        with new_dataset(path) as file:
             unit = file.create_group("subword")
             for side in SIDES:
                 create_side(unit, side)

@@ -14,7 +14,6 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic import load_model
 from paraphrastic_pipeline.report.figures.plotting import save_figure
-from paraphrastic_pipeline.training.negatives import choose_negatives
 
 PICTURES = Path(__file__).parent / "pictures"
 SENTENCE = "The old musicians were playing in the park."
@@ -61,11 +60,12 @@ def plot_negatives(folder: Path, pairs: Path, output: Path) -> None:
     table = pq.read_table(pairs).slice(0, max(SIZES) * 128)
     texts = list(zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True))
     sentence, translation = next(pair for pair in texts if 4 <= len(pair[0].split()) <= 7)
-    found = choose_negatives(model, texts, [sentence], megabatch=SIZES, batch_size=128)
+    others = [target for _, target in texts if target != translation]
+    scores = model.score_raw_text([(sentence, other) for other in others])
     bars = [(f"its translation:  {translation}", model.score_raw_text([(sentence, translation)])[0])]
-    for negative in found:
-        count = min(len(texts), negative.megabatch * 128)
-        bars.append((f"hardest of {count:,}:  {negative.negative}", negative.cosine))
+    for count in (min(len(others), size * 128) for size in SIZES):
+        hardest = max(range(count), key=scores.__getitem__)
+        bars.append((f"hardest of {count:,}:  {others[hardest]}", scores[hardest]))
     figure = Figure(figsize=(8, 0.5 * len(bars) + 0.9), layout="constrained")
     axes = figure.subplots()
     colours = ["#0072b2", *["#d55e00"] * (len(bars) - 1)]

@@ -11,7 +11,7 @@ rule gather_testsets:
     benchmark:
         "results/benchmarks/gather_testsets/{model}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("gather_testsets"),
@@ -46,7 +46,7 @@ rule mark_contamination:
     benchmark:
         "results/benchmarks/mark_contamination/{model}/{corpus}/{pair}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("mark_contamination"),

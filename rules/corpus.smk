@@ -6,7 +6,6 @@ rule extract_corpus:
         downloads=lambda wildcards: corpora.downloads(wildcards.corpus, languages_of(wildcards.pair)),
     output:
         pairs="results/pairs/{corpus}/{pair}.parquet",
-        unreadable="results/pairs/{corpus}/{pair}.unreadable.tsv",
     log:
         "results/logs/extract_corpus/{corpus}/{pair}.log",
     benchmark:
@@ -14,7 +13,7 @@ rule extract_corpus:
     wildcard_constraints:
         corpus=one_of(name for name in corpora.corpora if name not in settings.mined),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("extract_corpus"),
@@ -22,8 +21,7 @@ rule extract_corpus:
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
         max_unreadable=settings.extraction.max_unreadable,
-        # Of a corpus of groups, how many pairs of a group are drawn; other corpora have none to draw.
-        drawing=lambda wildcards: corpora.drawing(wildcards.corpus),
+        seed=lambda wildcards: corpora.drawing_seed(wildcards.corpus),
         code=code_of("extract_corpus"),
     message:
         "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"
@@ -44,7 +42,7 @@ rule score_pairs:
     benchmark:
         "results/benchmarks/score_pairs/{corpus}/{pair}/{scatteritem}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("score_pairs"),
@@ -84,7 +82,7 @@ rule select_pairs:
     benchmark:
         "results/benchmarks/select_pairs/{model}/{corpus}/{pair}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("select_pairs"),
@@ -116,13 +114,13 @@ rule hold_out_pairs:
     wildcard_constraints:
         model=one_of(models.held_out_models),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("hold_out_pairs"),
     params:
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
-        held_out=lookup(dpath="definitions/{model}/held_out", within=config),
+        held_out=lambda wildcards: as_json(models.definition(wildcards).held_out),
         texts=models.of("texts"),
         seed=settings.seed,
         code=code_of("hold_out_pairs"),
@@ -154,7 +152,7 @@ rule merge_pairs:
     wildcard_constraints:
         model=one_of(models.corpus_models),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("merge_pairs"),
@@ -162,7 +160,7 @@ rule merge_pairs:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         drop=models.dropped_kinds,
-        duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
+        duplicates=lambda wildcards: models.definition(wildcards).duplicates,
         max_pairs=models.of("max_pairs"),
         weights=models.of("weights"),
         grouped=models.of("grouped"),

@@ -14,7 +14,7 @@ rule encode_dataset:
     wildcard_constraints:
         model=one_of(model for model in models.corpus_models if model in models.piece_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("encode_dataset"),
@@ -33,9 +33,9 @@ rule encode_dataset:
 # Replaces select_pairs, merge_pairs, train_vocabulary and encode_dataset.
 rule import_dataset:
     input:
-        hdf5=ancient(lookup(dpath="definitions/{model}/dataset/hdf5", within=config)),
-        vocabulary=ancient(lookup(dpath="definitions/{model}/dataset/vocabulary", within=config)),
-        sentencepiece=ancient(lookup(dpath="definitions/{model}/dataset/sentencepiece", within=config)),
+        hdf5=lambda wildcards: ancient(models.definition(wildcards).dataset.hdf5),
+        vocabulary=lambda wildcards: ancient(models.definition(wildcards).dataset.vocabulary),
+        sentencepiece=lambda wildcards: ancient(models.definition(wildcards).dataset.sentencepiece),
     output:
         dataset="results/datasets/{model}/train.h5",
         sentencepiece="results/vocabulary/{model}/sentencepiece.model",
@@ -47,7 +47,7 @@ rule import_dataset:
     wildcard_constraints:
         model=one_of(models.dataset_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("import_dataset"),

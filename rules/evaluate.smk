@@ -18,7 +18,7 @@ rule initialise_model:
     wildcard_constraints:
         model=one_of(models.piece_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("initialise_model"),
@@ -48,7 +48,7 @@ rule evaluate_system:
     wildcard_constraints:
         task=one_of(TASKS.keys() - {"bucc", "senteval", "polish"}),
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/neural.yaml"
     threads: 1
     resources:
         **needs("evaluate_{task}"),
@@ -92,7 +92,7 @@ rule write_card:
     log:
         "results/logs/write_card/{model}.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("write_card"),

@@ -19,7 +19,7 @@ rule plot_figure:
     wildcard_constraints:
         figure=one_of(FIGURE_FILES),
     conda:
-        "../envs/figures.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("plot"),

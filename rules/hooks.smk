@@ -5,7 +5,6 @@ from snakemake.logging import logger
 from paraphrastic_pipeline.workflow.hooks import (
     download_estimate,
     follow,
-    future_files_warning,
     killed_steps,
     last_words,
     left_out_models,
@@ -26,8 +25,6 @@ onstart:
                 temporary.write_text(settings_text, encoding="utf-8")
         except InputError as error:
             raise WorkflowError(str(error)) from None
-        for line in future_files_warning("resources", "results"):
-            logger.warning(line)
         for line in left_out_models(models.left_out):
             logger.warning(line)
         for line in download_estimate(corpora.opus_corpora):

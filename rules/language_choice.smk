@@ -12,12 +12,12 @@ rule measure_overlap:
     benchmark:
         "results/benchmarks/measure_overlap/{model}.tsv"
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("measure_overlap"),
     params:
-        languages=lookup(dpath="definitions/{model}/languages", within=config),
+        languages=lambda wildcards: models.definition(wildcards).languages,
         code=code_of("measure_overlap"),
     message:
         "Measure the overlap of the pieces of {wildcards.model}"

@@ -18,14 +18,14 @@ rule measure_similarity:
     wildcard_constraints:
         mined=one_of(corpora.mined_by("encoder")),
     conda:
-        "../envs/encode.yaml"
+        "../envs/neural.yaml"
     # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
     threads: 1
     resources:
         **needs("measure_similarity"),
     params:
         system=lambda wildcards: mining_system(settings.mined[wildcards.mined].encoder),
-        languages=lookup(dpath="mined/{mined}/languages", within=config),
+        languages=lambda wildcards: settings.mined[wildcards.mined].languages,
         code=code_of("measure_similarity"),
     message:
         "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"
@@ -57,14 +57,14 @@ rule sample_paraphrases:
     wildcard_constraints:
         mined=one_of(corpora.mined_by("encoder")),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("sample_paraphrases"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lookup(dpath="mined/{mined}/corpora", within=config),
-        min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
+        corpora=lambda wildcards: settings.mined[wildcards.mined].names,
+        min_similarity=lambda wildcards: settings.mined[wildcards.mined].min_similarity,
         seed=settings.seed,
         code=code_of("sample_paraphrases"),
     message:
@@ -94,7 +94,7 @@ rule translate_corpus:
         **needs("translate_corpus"),
         gpu=lambda wildcards: int(settings.mined[wildcards.mined].translator.device == "cuda"),
     params:
-        translator=lookup(dpath="mined/{mined}/translator", within=config),
+        translator=lambda wildcards: as_json(settings.mined[wildcards.mined].translator),
         code=code_of("translate_corpus"),
     message:
         "Translate {wildcards.corpus} for {wildcards.mined}, shard {wildcards.scatteritem}"
@@ -127,13 +127,13 @@ rule gather_translations:
     wildcard_constraints:
         mined=one_of(corpora.mined_by("translator")),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("gather_translations"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lookup(dpath="mined/{mined}/corpora", within=config),
+        corpora=lambda wildcards: settings.mined[wildcards.mined].names,
         language=lambda wildcards: languages_of(wildcards.pair)[-1],
         rule=as_json(settings.selection.paraphrase.language),
         preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),

@@ -9,7 +9,7 @@ PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.sy
 report: "../workflow/report/workflow.rst"
 
 
-# Digests of everything that a reader may want to verify: tables, figures, models and results of systems.
+# Written after everything that a reader may look at: tables, figures, models and results of systems.
 rule write_provenance:
     input:
         tables=PAGE_TABLES,
@@ -26,7 +26,7 @@ rule write_provenance:
     log:
         "results/logs/write_provenance.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),
@@ -56,7 +56,7 @@ rule write_report:
     log:
         "results/logs/write_report.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),

@@ -12,7 +12,7 @@ rule measure_speed:
     benchmark:
         "results/benchmarks/measure_speed.tsv"
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/neural.yaml"
     # All cores of the run, so that no other job disturbs the clock.
     threads: all_cores
     resources:

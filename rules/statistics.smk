@@ -14,7 +14,7 @@ rule describe_corpus:
     benchmark:
         "results/benchmarks/describe_corpus/{corpus}/{pair}.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("describe_corpus"),

@@ -29,7 +29,7 @@ rule tabulate_results:
     wildcard_constraints:
         table=one_of(TABLE_FILES),
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),
@@ -52,7 +52,7 @@ use rule tabulate_results as tabulate_contamination with:
     log:
         "results/logs/tabulate_contamination.log",
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     params:
         function=TABLES["contamination"],
         settings={"corpora": models.model_corpora, "drop": models.dropped_kinds},
@@ -73,7 +73,7 @@ use rule tabulate_results as tabulate_corpora with:
     benchmark:
         "results/benchmarks/tabulate_corpora.tsv"
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     resources:
         **needs("tabulate_corpora"),
     params:
@@ -113,7 +113,7 @@ use rule tabulate_results as tabulate_funnel with:
     log:
         "results/logs/tabulate_funnel.log",
     conda:
-        "../envs/corpus.yaml"
+        "../envs/pipeline.yaml"
     params:
         function=TABLES["funnel"],
         settings={"corpora": models.model_corpora, "models": models.table_models},
@@ -138,10 +138,7 @@ use rule tabulate_results as tabulate_language_choice with:
         "results/benchmarks/tabulate_language_choice.tsv"
     params:
         function=TABLES["language_choice"],
-        settings={
-            "bootstrap_samples": settings.evaluation.bootstrap_samples,
-            "max_bytes": settings.max_member_bytes,
-        },
+        settings={"bootstrap_samples": settings.evaluation.bootstrap_samples},
         code=code_of("tabulate_results", TABLES["language_choice"]),
     message:
         "Tabulate the study of languages"
@@ -160,7 +157,7 @@ rule tabulate_systems:
     wildcard_constraints:
         table=one_of(results.system_tables),
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),
@@ -185,7 +182,7 @@ rule write_ledger:
     log:
         "results/logs/write_ledger.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),
@@ -208,7 +205,7 @@ rule render_table:
     log:
         "results/logs/render_table/{table}.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("tabulate"),

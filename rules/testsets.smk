@@ -15,7 +15,7 @@ rule prepare_testsets:
     wildcard_constraints:
         testset="sts|probes",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("prepare_testsets"),
@@ -101,7 +101,7 @@ rule gather_sentences:
     log:
         "results/logs/gather_sentences.log",
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("prepare_testsets"),

@@ -13,7 +13,7 @@ rule embed_teacher:
     benchmark:
         "results/benchmarks/embed_teacher/{model}/{system}.tsv"
     conda:
-        "../envs/encode.yaml"
+        "../envs/neural.yaml"
     # More threads help a Transformer (set-threads).
     threads: 1
     resources:
@@ -42,7 +42,7 @@ rule embed_pieces:
     benchmark:
         "results/benchmarks/embed_pieces/{model}/{system}.tsv"
     conda:
-        "../envs/encode.yaml"
+        "../envs/neural.yaml"
     threads: all_cores
     resources:
         **needs("embed_pieces"),
@@ -67,7 +67,7 @@ rule embed_sample:
     benchmark:
         "results/benchmarks/embed_sample/{model}/{system}.tsv"
     conda:
-        "../envs/encode.yaml"
+        "../envs/neural.yaml"
     threads: all_cores
     resources:
         **needs("embed_sample"),
@@ -76,7 +76,7 @@ rule embed_sample:
         languages=models.languages_of_corpora,
         known=lambda wildcards: models.known_to(wildcards.system),
         texts=models.of("texts"),
-        sentences=lookup(dpath="definitions/{model}/training/teacher_sentences", within=config),
+        sentences=lambda wildcards: models.definition(wildcards).training.teacher_sentences,
         code=code_of("embed_sample"),
     message:
         "Embed a sample of the sentences of {wildcards.model} with {wildcards.system}"
@@ -96,7 +96,7 @@ rule fit_tables:
     benchmark:
         "results/benchmarks/fit_tables/{model}/{system}.tsv"
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: all_cores
     resources:
         **needs("fit_tables"),
@@ -130,7 +130,7 @@ rule train_model:
     wildcard_constraints:
         model=one_of(models.piece_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     # The runs of a configuration share the cores of a machine. A profile can give them other threads
     # (set-threads); results stay the same to the last digit.
     threads: models.training_threads(workflow)
@@ -142,6 +142,8 @@ rule train_model:
         settings=models.run,
         architecture=models.of("architecture"),
         about=models.about,
+        # No reason to train again: Snakemake never compares a parameter that depends on the output.
+        watching=lambda wildcards, output: models.watching(wildcards),
         code=lambda wildcards: code_of("train_model", without=models.uncounted_modules(wildcards)),
     message:
         "Train model {wildcards.model}, {wildcards.run}"
@@ -161,12 +163,12 @@ rule evaluate_run:
     benchmark:
         "results/benchmarks/evaluate_run/{model}/{run}.tsv"
     conda:
-        "../envs/evaluate.yaml"
+        "../envs/neural.yaml"
     threads: 1
     resources:
         **needs("evaluate_run"),
     params:
-        choose_by=lookup(dpath="definitions/{model}/choose_by", within=config),
+        choose_by=lambda wildcards: models.definition(wildcards).choose_by,
         code=code_of("evaluate_run"),
     message:
         "Score model {wildcards.model}, {wildcards.run}, on its development data"
@@ -192,7 +194,7 @@ rule choose_model:
     wildcard_constraints:
         model=one_of(models.piece_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("choose_model"),
@@ -217,7 +219,7 @@ rule convert_tokenizer:
     wildcard_constraints:
         model=one_of(models.piece_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("convert_tokenizer"),

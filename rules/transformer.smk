@@ -86,6 +86,8 @@ rule train_transformer:
         settings=models.run,
         architecture=models.of("architecture"),
         about=models.about,
+        # No reason to train again, as it depends on the output.
+        watching=lambda wildcards, output: models.watching(wildcards),
         code=lambda wildcards: code_of("train_transformer", without=models.uncounted_modules(wildcards)),
     message:
         "Train model {wildcards.model}, {wildcards.run}"

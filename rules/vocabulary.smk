@@ -14,7 +14,7 @@ rule train_vocabulary:
     wildcard_constraints:
         model=one_of(models.corpus_models),
     conda:
-        "../envs/train.yaml"
+        "../envs/pipeline.yaml"
     threads: 1
     resources:
         **needs("train_vocabulary"),

@@ -32,7 +32,7 @@ _SHOWN = (
 
 
 # A module of the library that imports nothing of it.
-_BOUNDS = Path(__file__).parents[1] / "paraphrastic_pipeline" / "base" / "yaml_bounds.py"
+_YAML = Path(__file__).parents[1] / "paraphrastic_pipeline" / "settings" / "yaml.py"
 
 
 class LogHandler(LogHandlerBase):
@@ -178,17 +178,21 @@ def _warnings(log: str) -> list[str]:
 
 
 def refuse_files(arguments: Iterable[str]) -> None:
-    """End the program if its arguments name a configuration file that exceeds `Bounds`.
+    """End the program if its arguments name a configuration file that `settings.yaml` refuses.
 
     Snakemake reads these files before the workflow, which checks them. It would not come to an end with some
     of them, and would run the code in others.
     """
-    bounds = run_path(str(_BOUNDS))
+    ours = run_path(str(_YAML))
     for path in filter(Path.is_file, _configuration_files(arguments)):
         try:
-            bounds["check_bounds"](path.read_text(encoding="utf-8", errors="replace"))
-        except bounds["RefusedError"] as error:
-            sys.exit(f"{path}:{error.problem_mark.line + 1}: {error.problem}")
+            ours["read_yaml"](path.read_text(encoding="utf-8", errors="replace"))
+        except ours["MarkedYAMLError"] as error:
+            line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+            sys.exit(f"{path}{line}: {error.problem}")
+        except ValueError:
+            # The workflow says more about it.
+            continue
 
 
 def _configuration_files(arguments: Iterable[str]) -> Iterator[Path]:

@@ -28,7 +28,7 @@ SNAKEMAKE = [
 MODEL = "results/models/fr/model.safetensors"
 RESULT = "results/eval/fr/sts.json"
 EXTRACTED = "results/pairs/sample_aligned/en-fr.parquet"
-LANGUAGE_ID = "resources/language_id/sample_languages.bin"
+TESTSETS = "results/testsets/sts.parquet"
 SCORED = "results/scored/sample_aligned/en-fr/1-of-1.parquet"
 STARTED_STEP = "with step(snakemake):\n"
 
@@ -54,10 +54,10 @@ def faulty(
         # The step takes more than the 900 MB of the first attempt and less than the 1,300 MB of the second.
         # Slurm looks at the memory every two seconds.
         extract_corpus="ballast = b'x' * 800_000_000; import time; time.sleep(8)",
-        train_language_id="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
+        prepare_testsets="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
     )
-    attempts = ("--set-resources", "train_language_id:runtime=attempt")
-    with started(cluster, folder, *attempts, "--", EXTRACTED, LANGUAGE_ID) as process:
+    attempts = ("--set-resources", "prepare_testsets:runtime=attempt")
+    with started(cluster, folder, *attempts, "--", EXTRACTED, TESTSETS) as process:
         yield folder, process
 
 
@@ -111,7 +111,7 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     output, _ = process.communicate(timeout=600)
     assert process.returncode == 0, output
     assert (folder / EXTRACTED).exists()
-    assert (folder / LANGUAGE_ID).exists()
+    assert (folder / TESTSETS).exists()
     assert "SLURM status is: 'TIMEOUT'" in output, output
     jobs = cluster.ended(folder)
     memory = {"900M": "first", "1300M": "second"}

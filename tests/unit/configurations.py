@@ -8,8 +8,8 @@ import yaml
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.datasets import read_registry
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.fields import as_json
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = "config/datasets.tsv"
@@ -48,9 +48,9 @@ def changed(path: str, value: object) -> dict:
     return config
 
 
-def assert_fault(config: dict, path: str, message: str) -> None:
-    """Check that a line tells of a fault, at `path` if the message begins with a point or a colon."""
+def assert_fault(config: dict, path: str, cause: str) -> None:
+    """Check that a line tells of a fault at a path, with this word of its cause."""
     with pytest.raises(InputError) as error:
         checked(config)
-    line = f"config: {path if message[0] in '.:' else ''}{message}"
-    assert any(each.startswith(line) for each in str(error.value).splitlines()), error
+    lines = str(error.value).splitlines()
+    assert any(line.startswith(f"config: {path}: ") and cause in line for line in lines), error

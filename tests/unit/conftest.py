@@ -1,6 +1,5 @@
 """Fixtures of the unit tests."""
 
-import ssl
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -89,14 +88,9 @@ def _each_registry_is_read_once() -> Iterator[None]:
         yield
 
 
-# Each download reads all certificates again, and none of these servers has one.
-_read_certificates = cache(ssl.create_default_context)
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(ssl, "create_default_context", _read_certificates)
     server = Server()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from test_engine import ROWS
 
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.device.engine import DeviceEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 
 STEPS = 40_000
 BATCH = 6

@@ -1,5 +1,6 @@
-"""A helper that writes a small corpus and extracts its pairs."""
+"""Helpers that write a small corpus and extract its pairs."""
 
+import logging
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,29 +8,44 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus import lines
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 
 
-def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, bound=0):
-    """Return the counts, the extracted rows, and the rows that were reported as unreadable."""
-    path = content if isinstance(content, Path) else tmp_path / f"mine.{kind}"
+class Faults(logging.Handler):
+    """Collects the places of the rows that the log names: file and line."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = []
+
+    def emit(self, record):
+        label, line, _ = record.args
+        self.places.append((Path(label).name, line))
+
+
+def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, share=0.0, name=None):
+    """Return the counts, the extracted rows, and the lines that the log names as unreadable."""
+    path = content if isinstance(content, Path) else tmp_path / (name or f"mine.{kind}")
     if not isinstance(content, Path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     file = CorpusFile(path, tuple(dict.fromkeys(order or languages)), columns)
-    return extract_files(tmp_path, kind, [file], languages, bound=bound)
+    counts, rows, faults = extract_files(tmp_path, kind, [file], languages, share=share)
+    return counts, rows, [line for _, line in faults]
 
 
-def extract_files(tmp_path, kind, files, languages=("en", "de"), *, bound=0):
-    """Do the same with files that are there; faults name a file only if there are several."""
-    output, report = tmp_path / "pairs.parquet", tmp_path / "unreadable.tsv"
-    options = {"max_member_bytes": 1 << 30, "unreadable": report, "max_unreadable": bound}
-    counts = extract_corpus(kind, files, languages, output, **options)
-    header, *faults = report.read_text().splitlines()
-    assert header == "file\tline\tcause"
-    assert counts["unreadable"] == len(faults)
-    if len(files) == 1:
-        faults = [line.removeprefix(f"{files[0].path}\t") for line in faults]
-    return counts, pq.read_table(output).to_pylist(), faults
+def extract_files(tmp_path, kind, files, languages=("en", "de"), *, share=0.0):
+    """Do the same with files that are there; the names of the files stand beside the lines."""
+    faults = Faults()
+    lines._log.addHandler(faults)
+    try:
+        counts = extract_corpus(
+            kind, files, languages, tmp_path / "pairs.parquet", max_unreadable=share, seed=1
+        )
+    finally:
+        lines._log.removeHandler(faults)
+    assert len(faults.places) == min(counts["unreadable"], 10)
+    return counts, pq.read_table(tmp_path / "pairs.parquet").to_pylist(), faults.places
 
 
 def sides(tmp_path, *texts: str | bytes, languages=("en", "de")) -> list[CorpusFile]:
@@ -52,7 +68,6 @@ def fault(tmp_path, *arguments, **settings):
     message = str(caught.value)
     assert "\n" not in message
     assert not (tmp_path / "pairs.parquet").exists()
-    assert not (tmp_path / "unreadable.tsv").exists()
     return message
 
 

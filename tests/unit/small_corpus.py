@@ -43,7 +43,7 @@ PAIRS = distinct_pairs(300)
 
 def trained_vocabulary(pairs: Path, output: Path, **changes: Any) -> Path:
     """Train a vocabulary of 60 pieces, or with these changes of its settings."""
-    settings = {"size": 60, "character_coverage": 1.0, "max_sentences": 10_000, "hard_limit": False}
+    settings = {"size": 60, "character_coverage": 1.0, "max_sentences": 10_000}
     train_vocabulary(pairs, output, VocabularySettings(**{**settings, "unknown": "omit", **changes}))
     return output
 

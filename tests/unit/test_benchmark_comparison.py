@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import comparison
 import curves as of_trainings
-import polars as pl
+import pandas as pd
 import pytest
 import static_embedding
 from comparison_figure import plot_comparison
@@ -74,7 +74,7 @@ def testsets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first pairs of each test set of the sample."""
     path = tmp_path_factory.mktemp("testsets") / "sts.parquet"
     prepare_sts(ROOT / "data/sample/STS.zip", path)
-    pl.read_parquet(path).filter(pl.col("line") <= 12).write_parquet(path)
+    pd.read_parquet(path).query("line <= 12").to_parquet(path)
     return path
 
 
@@ -285,8 +285,8 @@ def test_faults_of_static_embedding_are_one_line(
     data: tuple[Path, Path], testsets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "none").mkdir()
-    pairs = pl.DataFrame({"source": [], "target": []}, schema={"source": pl.String, "target": pl.String})
-    pairs.write_parquet(tmp_path / "none/pairs.parquet")
+    pairs = pd.DataFrame({"source": [], "target": []}, dtype=str)
+    pairs.to_parquet(tmp_path / "none/pairs.parquet")
     with pytest.raises(InputError, match=r"none/pairs\.parquet: contains no pairs"):
         Pairs.read(tmp_path / "none/pairs.parquet")
     with pytest.raises(InputError, match=r"missing/pairs\.parquet: not readable as Parquet"):

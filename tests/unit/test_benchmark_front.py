@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import front
 import front_figure
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from front import FRONT_COLUMNS, OFFICIAL, PUBLISHED, Protocol, measure_front, system_at, tabulate_front
 from front_figure import plot_front
@@ -89,11 +89,9 @@ def test_systems_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(front, "measure_in_own_process", measured)
     prepare_sts(ROOT / "data/sample/STS.zip", tmp_path / "all.parquet")
-    pl.read_parquet(tmp_path / "all.parquet").filter(pl.col("line") <= 40).write_parquet(
-        tmp_path / "sts.parquet"
-    )
+    pd.read_parquet(tmp_path / "all.parquet").query("line <= 40").to_parquet(tmp_path / "sts.parquet")
     texts = [f"Sentence number {number} is here." for number in range(300)]
-    pl.DataFrame({"source": texts}).write_parquet(tmp_path / "pairs.parquet")
+    pd.DataFrame({"source": texts}).to_parquet(tmp_path / "pairs.parquet")
     command = ["front.py", "en", "--pairs", str(tmp_path / "pairs.parquet"), "--columns", "source"]
     command += ["--testsets", str(tmp_path / "sts.parquet"), "--versions", "int8"]
     command += ["--bootstrap-samples", "20", "--sentences", "200", "--seconds", "0.01", "--repeats", "1"]
@@ -117,7 +115,7 @@ def test_systems_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [job["system"] for job in jobs][::2] == ["en", "en"]
     assert {len(job["sentences"]) for job in jobs} == {200}
     assert {(job["seconds"], job["repeats"], job["cores"]) for job in jobs} == {(0.01, 1, 1)}
-    pl.DataFrame({"source": []}, schema={"source": pl.String}).write_parquet(tmp_path / "none.parquet")
+    pd.DataFrame({"source": []}, dtype=str).to_parquet(tmp_path / "none.parquet")
     command[3] = str(tmp_path / "none.parquet")
     monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "front")])
     with pytest.raises(SystemExit, match=r"^front\.py: error: .*none\.parquet: contains no sentence"):
@@ -139,7 +137,7 @@ def test_a_model_of_others_has_no_smaller_versions(tmp_path: Path, monkeypatch: 
         return {"system": name, "version": version}
 
     monkeypatch.setattr(front, "_row", measured)
-    pl.DataFrame({"source": ["a sentence"]}).write_parquet(tmp_path / "pairs.parquet")
+    pd.DataFrame({"source": ["a sentence"]}).to_parquet(tmp_path / "pairs.parquet")
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs/modules.json").write_text("[]")
     other = {"model2vec": "owner/name", "label": "x"}

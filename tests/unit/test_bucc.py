@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from function_encoder import FunctionEncoder
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
@@ -55,11 +55,11 @@ GOOD = ("de-1\tEins.\nde-2\tZwei.\n", "en-1\tOne.\nen-2\tTwo.\n", "de-1\ten-1\n"
 
 def test_bucc_is_read(tmp_path: Path) -> None:
     german = "de-1\t Ein\tTab. \r\nde-2\t\n"
-    sentences, gold = (pl.read_parquet(path) for path in prepared(tmp_path, german, *GOOD[1:]))
-    assert sentences.rows() == [
+    sentences, gold = (pd.read_parquet(path) for path in prepared(tmp_path, german, *GOOD[1:]))
+    assert list(sentences.itertuples(index=False, name=None)) == [
         ("de", "de-1", "Ein\tTab."), ("de", "de-2", ""), ("en", "en-1", "One."), ("en", "en-2", "Two."),
     ]  # fmt: skip
-    assert gold.rows() == [("de-1", "en-1")]
+    assert list(gold.itertuples(index=False, name=None)) == [("de-1", "en-1")]
 
 
 @pytest.mark.parametrize(
@@ -320,22 +320,22 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     members = tuple(f"bucc2018/de-en/de-en.training.{end}" for end in ("de", "en", "gold"))
     testset = tmp_path / "s.parquet", tmp_path / "g.parquet"
     prepare_bucc(path, *testset, languages=("de", "en"), members=members)
-    sentences, gold = (pl.read_parquet(each) for each in testset)
+    sentences, gold = (pd.read_parquet(each) for each in testset)
     assert (len(sentences), len(gold)) == (20_000, 250)
     # Keep every seventh sentence and every sentence that the gold standard names.
-    few = (pl.int_range(pl.len()) % 7 == 0) | pl.col("id").is_in([*gold["source"], *gold["target"]])
-    sentences = sentences.filter(few)
-    sentences.write_parquet(testset[0])
+    few = (sentences.index % 7 == 0) | sentences["id"].isin([*gold["source"], *gold["target"]])
+    sentences = sentences[few]
+    sentences.to_parquet(testset[0], index=False)
     evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS, threads=2), testset)
     content = json.loads((tmp_path / "r.json").read_text())
     about = content["datasets"]["de-en"]
-    sides = [sentences.filter(language=language) for language in ("de", "en")]
+    sides = [sentences[sentences["language"] == language] for language in ("de", "en")]
     texts = [list(dict.fromkeys(side["sentence"])) for side in sides]
     index = [
-        {key: each.index(text) for _, key, text in side.rows()}
+        {key: each.index(text) for key, text in zip(side["id"], side["sentence"], strict=True)}
         for side, each in zip(sides, texts, strict=True)
     ]
-    pairs = {(index[0][source], index[1][target]) for source, target in gold.rows()}
+    pairs = {(index[0][source], index[1][target]) for source, target in gold.itertuples(index=False)}
     assert about["distinct"] == {"de": len(texts[0]), "en": len(texts[1])}
     assert about["distinct_gold"] == len(pairs)
     for scoring in ("cosine", "margin"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic_pipeline.base.code_version import ROOT, parts_of
+from paraphrastic_pipeline.base.code_version import ROOT, files_of
 from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, full_name, function_of
 
@@ -34,11 +34,11 @@ STEPS = {
 }
 SCORES = ("paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out")
 # Early stopping uses these modules to score a model.
-SCORING = {"development", "held_out", "measurement", "results", "testsets", "testset_names"}
+SCORING = {"development", "held_out", "measurement", "ranks", "results", "testsets", "testset_names"}
 
 
 def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:
-    files = parts_of(script=SCRIPTS / f"{script}.py", without=without)
+    files = files_of(script=SCRIPTS / f"{script}.py", without=without)
     # Spellings of unknown pieces, and what becomes of characters, are the same in training and in exports.
     shared = {"unknown_pieces", "text_patterns"}
     return {file.relative_to(ROOT).parts[1] for file in files if file.stem not in shared}
@@ -52,13 +52,13 @@ def test_steps_to_a_model_depend_on_nothing_above_them(script: str) -> None:
     assert found.isdisjoint({"evaluation", "interop", "report", "workflow", "cli"})
     if script in STEPS["corpus"] and script != "measure_similarity":
         assert found <= {"base", "registry", "corpus", "model"}
-        files = parts_of(script=SCRIPTS / f"{script}.py")
+        files = files_of(script=SCRIPTS / f"{script}.py")
         # Corpora are cut into the units of models.
         assert {file.stem for file in files if file.parent.name == "model"} <= {"units"}
 
 
 def test_training_depends_on_no_code_that_embeds() -> None:
-    files = parts_of(script=SCRIPTS / "train_model.py", without=SCORES)
+    files = files_of(script=SCRIPTS / "train_model.py", without=SCORES)
     # An LSTM runs the same code in training and in use, and so do the looks at unknown characters. The factor
     # of pieces that were never seen is the same, too.
     models = {file.stem for file in files if file.parent.name == "model"}
@@ -66,8 +66,8 @@ def test_training_depends_on_no_code_that_embeds() -> None:
 
 
 def test_early_stopping_adds_the_score_alone() -> None:
-    without = parts_of(script=SCRIPTS / "train_model.py", without=SCORES)
-    added = parts_of(script=SCRIPTS / "train_model.py").keys() - without.keys()
+    without = files_of(script=SCRIPTS / "train_model.py", without=SCORES)
+    added = files_of(script=SCRIPTS / "train_model.py") - without
     assert {file.parent.name for file in added} <= {
         "evaluation",
         "quality",
@@ -81,19 +81,19 @@ def test_early_stopping_adds_the_score_alone() -> None:
 
 
 def test_what_runs_in_a_process_of_its_own_counts() -> None:
-    assert "speed_process" in {file.stem for file in parts_of(script=SCRIPTS / "measure_speed.py")}
+    assert "speed_process" in {file.stem for file in files_of(script=SCRIPTS / "measure_speed.py")}
 
 
 def test_another_transfer_task_evaluates_no_sts_again() -> None:
     function = full_name(TASKS["sts"].function)
-    found = {file.stem for file in parts_of(function, script=SCRIPTS / "evaluate_system.py")}
+    found = {file.stem for file in files_of(function, script=SCRIPTS / "evaluate_system.py")}
     assert "sts" in found
     assert "transfer_data" not in found
 
 
 @pytest.mark.parametrize("script", ["tabulate_results", "plot_figure", "prepare_testsets"])
 def test_another_table_or_figure_makes_none_again(script: str) -> None:
-    assert not parts_of(script=SCRIPTS / f"{script}.py")
+    assert not files_of(script=SCRIPTS / f"{script}.py")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_another_table_or_figure_makes_none_again(script: str) -> None:
 def test_functions_exist_and_depend_on_no_other_by_name(function: str) -> None:
     assert callable(function_of(function))
     # Names are no imports to the digest of code, so a table does not depend on the code of all tasks.
-    found = {file.stem for file in parts_of(full_name(function))}
+    found = {file.stem for file in files_of(full_name(function))}
     assert "functions" not in found
     if not function.startswith("evaluation.transfer:"):
         assert "transfer" not in found

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
+from paraphrastic_pipeline.corpus.contamination import tabulate_contamination
 from paraphrastic_pipeline.corpus.counts import loss, read_before_merging, tabulate_funnel
 from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 from paraphrastic_pipeline.report.summary import read_pairs
@@ -19,8 +19,8 @@ MERGED = {"duplicates": 4, "contaminated": 3, "held_out": 0, "capped": 2, "kept"
     [
         (1000, {"length": 200, "language": 100}, None),
         (0, {"empty": 0}, None),
-        (1000, {"length": 200, "language": 101}, ("30%", "301 of 1,000", "200 of them", "`length`")),
-        (6000, {"empty": 1, "length": 200, "language": 2000}, ("37%", "2,201 of 6,000", "`language`")),
+        (1000, {"length": 200, "language": 101}, ("30%", "301 of 1,000", "200 of them", "length")),
+        (6000, {"empty": 1, "length": 200, "language": 2000}, ("37%", "2,201 of 6,000", "language")),
     ],
 )
 def test_a_large_loss_is_a_sentence(read, dropped, words):

@@ -44,7 +44,7 @@ def test_reasons_counts_and_examples(tmp_path, caplog):
     assert dropped[4]["paraphrase_score"] == ""
     (message,) = caplog.messages
     assert "83%" in message
-    assert "`length`" in message
+    assert "because of length" in message
     caplog.clear()
     select(tmp_path, scored(source_tokens=[10] * 5), PAPER)
     assert caplog.messages == []

@@ -217,17 +217,25 @@ def test_sentences_without_a_pair_are_never_shuffled(tmp_path: Path, monkeypatch
             assert sorted(seen) == sorted(kept)
 
 
-def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "train.h5"
-    path.write_bytes(b"not HDF5")
-    with pytest.raises(InputError, match=r"train\.h5: not a training data set"):
-        PairDataset(path)
+def test_a_flipped_bit_among_the_tokens_is_noticed_when_they_are_read(tmp_path: Path) -> None:
+    path, _ = write_training_data(tmp_path, sentence_pairs(40))
+    with PairDataset(path) as data:
+        tokens, digests = data.read(0, 40)[0].tokens, data.digests
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(tokens.tobytes()) + 5] ^= 4
+    path.write_bytes(whole)
+    with PairDataset(path) as data, pytest.raises(OSError, match="read data"):
+        data.read(0, 40)
+    # Data that were made from other pairs are other data.
+    path, _ = write_training_data(tmp_path, sentence_pairs(41))
+    with PairDataset(path) as data:
+        assert data.digests != digests
 
 
 def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
     parquet = write_pairs(tmp_path / "pairs.parquet", sentence_pairs(5))
-    with pytest.raises(InputError, match=r"pairs\.parquet: no vocabulary of 5000 pieces") as error:
-        trained_vocabulary(parquet, tmp_path / "m", size=5000, hard_limit=True)
+    with pytest.raises(InputError, match=r"pairs\.parquet: no vocabulary of 5 pieces") as error:
+        trained_vocabulary(parquet, tmp_path / "m", size=5)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "m").exists()
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import torch
@@ -100,7 +99,8 @@ COLUMNS: dict[str, Callable[[list[str]], Any]] = {
     "StringDType": lambda texts: np.array(texts, np.dtypes.StringDType()), "pandas": pd.Series,
     "pandas rows": lambda texts: pd.Series(texts, index=range(len(texts), 0, -1)),
     "pandas arrow": lambda texts: pd.Series(texts, dtype="string[pyarrow]"),
-    "category": lambda texts: pd.Series(texts, dtype="category"), "polars": pl.Series,
+    "category": lambda texts: pd.Series(texts, dtype="category"),
+    "polars": lambda texts: pytest.importorskip("polars").Series(texts),
     "arrow": pa.array, "large": lambda texts: pa.array(texts, pa.large_string()),
     "chunks": lambda texts: pa.chunked_array([texts[:3], texts[3:]]), "index": pd.Index,
     "view": lambda texts: pa.array(texts).cast(pa.string_view()),

@@ -11,7 +11,6 @@ from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 from paraphrastic import load_model
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.beginning import untrained_model
 from paraphrastic_pipeline.training.encoder_modules import (
@@ -23,6 +22,7 @@ from paraphrastic_pipeline.training.encoder_modules import (
 from paraphrastic_pipeline.training.fingerprints import fingerprints
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 from paraphrastic_pipeline.training.train import build_engine, choose_engine
 
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 from training_runs import SETTINGS
 
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
@@ -20,6 +19,7 @@ from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step
+from paraphrastic_pipeline.training.threads import Workers
 from paraphrastic_pipeline.training.train import build_engine
 
 ENGINES = ("fused", "autograd")

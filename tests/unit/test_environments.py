@@ -2,24 +2,21 @@
 
 import ast
 import re
+import runpy
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from paraphrastic_pipeline.base.code_version import ROOT as SOURCES
-from paraphrastic_pipeline.evaluation.tasks import TASKS
-from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, full_name
-
-ROOT = SOURCES.parent
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src"
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 _METADATA, UV = _PROJECT["project"], _PROJECT["tool"]["uv"]
 CORE: list[str] = _METADATA["dependencies"]
@@ -46,74 +43,9 @@ DISTRIBUTIONS = {
 OURS = {"paraphrastic", "paraphrastic_pipeline", "snakemake_logger_plugin_paraphrastic", "adapter"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
 # where they are installed.
-OPTIONAL = {"ctranslate2", "faiss", "tensorboard", "umap"}
-# Needed only for systems of other makes; the step says what to install.
-OTHER_SYSTEMS = {"model2vec", "sentence-transformers", "transformers"}
+OPTIONAL = {"ctranslate2", "faiss", "tensorboard"}
 
 
-# Files with rules that use those of other files.
-USING_OTHERS = ("filter_study",)
-# The functions that scripts call by their names.
-CALLED: dict[str, Mapping[str, str]] = {
-    "TABLES": TABLES,
-    "FIGURES": FIGURES,
-    "TESTSETS": TESTSETS,
-    "TASKS": {name: task.function for name, task in TASKS.items()},
-}
-
-
-class Rule(NamedTuple):
-    """A rule: its script, the name of its environment, and the functions that the script calls by name."""
-
-    script: Path
-    environment: str
-    functions: set[str]
-
-
-def rules() -> dict[str, Rule]:
-    """Each rule that runs a script in an environment, also if it takes either from another rule."""
-    found: dict[str, Rule] = {}
-    for path in sorted((ROOT / "rules").glob("*.smk"), key=lambda path: path.stem in USING_OTHERS):
-        text = path.read_text(encoding="utf-8")
-        for base, name, block in re.findall(
-            r"^(?:use )?rule (?:(\w+) as )?(\w+)(?: with)?:\n((?:(?: .*)?\n)+)", text, flags=re.M
-        ):
-            script = re.search(r'script:\s+"\.\./workflow/scripts/(\w+\.py)"', block)
-            environment = re.search(r'conda:\s+"\.\./envs/(\w+)\.yaml"', block)
-            named = re.findall(r'(?:function=|lambda wildcards: )([A-Z]+)\[(?:"(\w+)")?', block)
-            # A wildcard stands for all names that no other rule has for itself.
-            own = set(re.findall(r'function=[A-Z]+\["(\w+)"', text))
-            functions = {
-                full_name(function)
-                for table, single in named
-                if table in CALLED
-                for key, function in CALLED[table].items()
-                if (key == single if single else key not in own)
-            }
-            inherited = found.get(base)
-            if script or inherited:
-                found[name] = Rule(
-                    ROOT / "workflow/scripts" / script[1] if script else inherited.script,
-                    environment[1] if environment else inherited.environment,
-                    functions or (inherited.functions if inherited else set()),
-                )
-    return found
-
-
-RULES = rules()
-
-
-def packages(environment: str) -> set[str]:
-    described = yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text(encoding="utf-8"))
-    lines = [
-        line
-        for entry in described["dependencies"]
-        for line in (entry["pip"] if isinstance(entry, dict) else [entry])
-    ]
-    return {re.split("=+", line)[0] for line in lines}
-
-
-@cache
 def imported(path: Path) -> set[str]:
     """Names that a file imports, at its top or late."""
     names = set()
@@ -132,41 +64,18 @@ def packages_of(*files: Path) -> set[str]:
     return {DISTRIBUTIONS.get(name, name).replace("_", "-") for name in names}
 
 
-def file_of(name: str) -> Path | None:
-    """The file of ours that holds a name such as `package.module.function`."""
-    module = SOURCES.joinpath(*name.split("."))
-    files = (module.with_suffix(".py"), module / "__init__.py", module.parent.with_suffix(".py"))
-    return next((file for file in files if file.is_file()), None)
+def test_environments_have_what_the_package_asks_for() -> None:
+    made = runpy.run_path(str(ROOT / "envs/make.py"))["environments"]()
+    assert made == {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "envs").glob("*.yaml")}
 
 
-def test_there_are_rules() -> None:
-    assert len(RULES) > 50
-
-
-@cache
-def needed(script: Path, *functions: str) -> set[str]:
-    """Packages that a script imports, itself and by the modules that it imports or calls."""
-    waiting = [script, *map(file_of, ("paraphrastic_pipeline.workflow.step", *functions))]
-    files: set[Path] = set()
-    while waiting:
-        if (path := waiting.pop()) and path not in files:
-            files.add(path)
-            waiting += map(file_of, imported(path))
-    return packages_of(*files)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_an_environment_has_what_its_rule_imports(rule: str) -> None:
-    script, environment, functions = RULES[rule]
-    # Code that opens any model imports these late; in this environment, no rule opens a Transformer.
-    late = OTHER_SYSTEMS if environment == "train" else set()
-    assert not needed(script, *sorted(functions)) - packages(environment) - late
-
-
-def test_the_pipeline_is_installed_with_what_its_rules_import() -> None:
-    installed = {Requirement(line).name for line in CORE + EXTRAS["pipeline"]}
-    for script, _, functions in RULES.values():
-        assert not needed(script, *sorted(functions)) - installed - OTHER_SYSTEMS, script.name
+def test_the_pipeline_names_what_it_imports() -> None:
+    neural = ("pipeline", "neural", "model2vec", "onnx")
+    named = {
+        canonicalize_name(Requirement(line).name)
+        for line in [*CORE, *chain(*(EXTRAS[name] for name in neural))]
+    }
+    assert not packages_of(*SOURCES.rglob("*.py"), *(ROOT / "workflow").rglob("*.py")) - named
 
 
 def pinned(name: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pytest
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
@@ -94,9 +94,7 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
         "vocabulary": lambda: train_vocabulary(
             pairs,
             full_disk / "v",
-            VocabularySettings(
-                size=60, character_coverage=1.0, max_sentences=9999, hard_limit=False, unknown="omit"
-            ),
+            VocabularySettings(size=60, character_coverage=1.0, max_sentences=9999, unknown="omit"),
         ),
         "data set": lambda: encode_dataset(
             pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1
@@ -118,4 +116,4 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
 
 def write_parquet(path: Path) -> None:
     with atomic_output(path) as temporary:
-        pl.DataFrame({"a": range(100_000)}).write_parquet(temporary)
+        pd.DataFrame({"a": range(100_000)}).to_parquet(temporary)

@@ -16,13 +16,13 @@ from small_models import model_of, trained
 from paraphrastic.base.text import prepare_text
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.base.text import as_read, collapse_spaces
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.text import as_read, collapse_spaces
 
 FOLDED = {"folding": {"ar": "marks", "ru": "yo", "tr": "dotted"}, "lowercase": True}
 PREPARATION = {"segmentation": {}, **FOLDED}
@@ -53,7 +53,7 @@ def selected(folder, texts, preparation=PREPARATION, **filters):
     languages, pairs, scores = ("zh", "en"), folder / "pairs.parquet", folder / "scored.parquet"
     files = [write(folder / "a.txt", texts), write(folder / "b.txt", ["a plain text"] * len(texts))]
     sides = [CorpusFile(Path(path), (code,)) for path, code in zip(files, languages, strict=True)]
-    extract_corpus("aligned", sides, languages, pairs, max_member_bytes=1 << 20)
+    extract_corpus("aligned", sides, languages, pairs)
     score_pairs(pairs, scores, languages=languages, identifier=None, text=TextSettings(**preparation))
     options = {"selection": settings_of(filters), "preparation": preparation, "seed": 1}
     select_pairs([scores], filter_files(folder), languages=languages, **options)

@@ -1,8 +1,6 @@
 """Test what a run does and prints before its first job and after a failure."""
 
 import json
-import os
-import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.workflow.hooks import (
     download_estimate,
-    future_files_warning,
     killed_steps,
     left_out_models,
     settings_copy,
@@ -24,16 +21,6 @@ def test_other_settings_have_another_copy(tmp_path: Path, monkeypatch: pytest.Mo
     assert path.is_relative_to(tmp_path / ".snakemake/settings")
     assert path != settings_copy({**config, "seed": 2})[1]
     assert json.loads(text) == config
-
-
-def test_files_of_the_future_get_the_present_time(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.touch()
-    assert list(future_files_warning(str(tmp_path))) == []
-    os.utime(path, (time.time() + 3600, time.time() + 3600))
-    (line,) = future_files_warning(str(tmp_path))
-    assert line.startswith("1 files are from the future")
-    assert path.stat().st_mtime <= time.time()
 
 
 def test_models_without_their_file_are_named_with_it() -> None:

@@ -108,21 +108,6 @@ def test_statistics_of_corpora_are_those_of_a_model(tmp_path: Path) -> None:
     }
 
 
-def test_the_best_part_of_a_ranking_is_compared(tmp_path: Path) -> None:
-    published = printed_row(
-        tmp_path,
-        "filter_study",
-        {"system": "LSTM Avg.", "rank_by": "paraphrase_score", "development": "83.8"},
-    )
-    row = {"system": "P-SP en", "source": "measured", "data": "official", "rank_by": "paraphrase_score"}
-    parts = [row | {"development": value, "best": best}
-             for value, best in (("80.0", ""), ("83.8", "yes"), ("81.0", ""))]  # fmt: skip
-    table = write(tmp_path / "measured.csv", parts)
-    named = intervals(tmp_path, "sts", ("en", "2012", 1, 1, 1))
-    (found,) = ledger(tmp_path, published, named, tables={"filter_study": table})
-    assert (found["measured"], found["verdict"]) == ("83.80", "reproduced")
-
-
 def test_speeds_have_no_verdict(tmp_path: Path) -> None:
     keys = {"device": "cpu", "cores": "1", "batch_size": "64", "preprocessing": "not counted"}
     published = printed_row(tmp_path, "speed", {"system": "P-SP", **keys, "sentences_per_second": "12776"})

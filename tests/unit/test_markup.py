@@ -14,20 +14,20 @@ from front import FRONT_COLUMNS
 from front_figure import plot_front
 from markdown_it import MarkdownIt
 
-from paraphrastic_pipeline.base.markup import (
+from paraphrastic_pipeline.base.tables import write_csv
+from paraphrastic_pipeline.evaluation.speed import SPEED_COLUMNS
+from paraphrastic_pipeline.report import model_card
+from paraphrastic_pipeline.report.figures.systems import plot_speed
+from paraphrastic_pipeline.report.markup import (
     latex,
     literal,
     markdown,
     markdown_paragraph,
     text_of_markdown,
 )
-from paraphrastic_pipeline.base.tables import write_csv
-from paraphrastic_pipeline.base.yaml_text import read_yaml, write_yaml
-from paraphrastic_pipeline.evaluation.speed import SPEED_COLUMNS
-from paraphrastic_pipeline.report import model_card
-from paraphrastic_pipeline.report.figures.systems import plot_speed
 from paraphrastic_pipeline.report.page import embed_svg, write_report
 from paraphrastic_pipeline.report.render import render_table
+from paraphrastic_pipeline.settings.yaml import read_yaml, write_yaml
 
 HOSTILE = [
     "![x](https://example.org/x.png)",

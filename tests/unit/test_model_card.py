@@ -59,11 +59,9 @@ def test_a_card_says_which_steps_dropped_many_pairs(tmp_path: Path) -> None:
     for path, dropped in zip(paths, counts, strict=True):
         write_json(path, {"read": 10, "dropped": dropped, "kept": 10 - sum(dropped.values())})
     text = card(tmp_path, CONFIG, selected=paths)
-    assert text.count("The filters drop") == 1
-    assert (
-        "- The filters drop 40% of a\\|b de-en, 4 of 10 pairs: all because of their length; the setting is "
-        "selection.bitext.length."
-    ) in text.splitlines()
+    assert [line for line in text.splitlines() if "pairs of" in line and "dropped" in line] == [
+        "- 40% of the pairs of a\\|b de-en are dropped, 4 of 10, and 4 of them because of length."
+    ]
     assert "The filters drop" not in card(tmp_path, CONFIG)
 
 

@@ -11,8 +11,8 @@ import pytest
 from catalogue import results
 
 from paraphrastic_pipeline.settings.check import complete_definition
-from paraphrastic_pipeline.settings.declared import recipe_values
 from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping, TrainingSettings
 from paraphrastic_pipeline.workflow.model_needs import training_need, vocabulary_need, weights_mb
 from paraphrastic_pipeline.workflow.need import NEEDS, Need
@@ -42,7 +42,7 @@ def size(paths: str | Iterable[str]) -> float:
 
 def need_of(step: str, *, config: dict[str, Any] | None = None, **wildcards: str) -> Need:
     needs = Needs(results(**(config or {})).evaluations)
-    files = SimpleNamespace(pairs="", dataset="", word_vectors=[], system=[], testsets="", documents=[])
+    files = SimpleNamespace(pairs="", dataset="", system=[], testsets="")
     found: Need = needs(step)["mem_mb"].need(Wildcards(wildcards), files, size)  # type: ignore[attr-defined]
     return found
 
@@ -122,17 +122,12 @@ def test_lstms_take_the_time_to_embed_the_test_sets() -> None:
 
 
 def test_special_steps() -> None:
-    near = {"near_duplicates": {"ngram": 3, "min_similarity": 0.6}}
-    plain = need_of("merge_pairs", model="fr")
-    assert plain == NEEDS["merge_pairs"].of(10)
-    assert need_of("merge_pairs", config=near, model="fr").mb > plain.mb
+    assert need_of("merge_pairs", model="fr") == NEEDS["merge_pairs"].of(10)
     # A job scores its shard.
     shards = results().config.shards
-    words = NEEDS["word_vectors"].of(10)
-    assert need_of("score_pairs", corpus="x", pair="en-de") == NEEDS["score_pairs"].of(10 / shards) + words
+    assert need_of("score_pairs", corpus="x", pair="en-de") == NEEDS["score_pairs"].of(10 / shards)
     run = need_of("train_model", model="en", run="dropout-0.0-megabatch-10")
-    part = need_of("train_model", model="en", measure="paraphrase_score", part="1")
-    assert run.mb == part.mb > NEEDS["train_model"].mb
+    assert run.mb > NEEDS["train_model"].mb
     assert need_of("measure_similarity", mined="x", corpus="y").seconds > NEEDS["measure_similarity"].seconds
 
 

@@ -13,7 +13,6 @@ from test_dataset import flat
 from torch import Tensor
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training import negative_mining, negative_search
 from paraphrastic_pipeline.training.negative_mining import (
@@ -25,6 +24,7 @@ from paraphrastic_pipeline.training.negative_mining import (
 )
 from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 
 
 def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:

@@ -1,6 +1,5 @@
 """Test OPUS corpora that are given by name: the list, the configuration, the command and the estimate."""
 
-import copy
 import json
 import os
 import re
@@ -43,9 +42,15 @@ def entry(corpus: str, pairs: object, size: object, *, file: str = "en-pl.txt.zi
 ENTRIES = [
     entry("EUbookshop", 500, 20, file="en-pl.strict.txt.zip"),
     entry("EUbookshop", 600, 40),
+    entry("EUbookshop", 700, 50, latest="False"),
     entry("CCMatrix", 74_070_714, 5_000_000),
     entry("ELRC-5067-SciPar", "1000", ""),
-    entry("TED2020", "1_0", 100),
+    # Twice, the larger first, and with a size that OPUS has not measured.
+    entry("OpenSubtitles", 9000, 1, file="en-pl_PL.txt.zip", latest=True),
+    entry("OpenSubtitles", 8000, 30),
+    entry("TED2020", "", 100),
+    entry("Unsure", float("inf"), -5),
+    entry("../../x", 1, 1),
 ]
 
 
@@ -66,20 +71,16 @@ def fetched(*, refresh: bool = False) -> dict[str, OpusCorpus]:
 def test_the_list_is_kept_and_largest_first(answers: Path) -> None:
     assert read_list(("en", "pl")) is None
     corpora = fetched()
-    assert list(corpora) == ["CCMatrix", "ELRC-5067-SciPar", "EUbookshop", "TED2020"]
-    assert corpora["CCMatrix"] == OpusCorpus(
-        name="CCMatrix",
-        version="v1",
-        languages=("en", "pl"),
-        address="https://object.pouta.csc.fi/OPUS-CCMatrix/v1/moses/en-pl.txt.zip",
-        pairs=74_070_714,
-        size=5_000_000 * 1024,
-    )
-    # If several files have one name and version, the usual one is taken. Some counts are text, and some are
-    # no counts at all.
-    assert corpora["EUbookshop"].pairs == 600
-    assert (corpora["ELRC-5067-SciPar"].pairs, corpora["ELRC-5067-SciPar"].size) == (1000, None)
-    assert corpora["TED2020"].pairs is None
+    assert {name: (corpus.pairs, corpus.size) for name, corpus in corpora.items()} == {
+        "CCMatrix": (74_070_714, 5_000_000 * 1024), "OpenSubtitles": (9000, None),
+        "ELRC-5067-SciPar": (1000, None), "EUbookshop": (600, 40 * 1024), "TED2020": (None, 100 * 1024),
+        "Unsure": (None, None),
+    }  # fmt: skip
+    assert list(corpora)[:4] == ["CCMatrix", "OpenSubtitles", "ELRC-5067-SciPar", "EUbookshop"]
+    assert corpora["CCMatrix"].version == "v1"
+    assert corpora["CCMatrix"].address == "https://object.pouta.csc.fi/OPUS-CCMatrix/v1/moses/en-pl.txt.zip"
+    members = ("en-pl_PL.en", "en-pl_PL.pl_PL", "pl_PL-en.en", "pl_PL-en.pl_PL")
+    assert corpora["OpenSubtitles"].file().members == tuple(f"OpenSubtitles.{name}" for name in members)
     assert list(Path("resources/opus").iterdir()) == [Path("resources/opus/en-pl.json")]
     answers.unlink()
     assert fetched() == read_list(("pl", "en")) == corpora
@@ -100,25 +101,12 @@ def test_a_list_is_fetched_again_when_asked(answers: Path) -> None:
     ("answer", "cause"),
     [
         ("<html>busy</html>", "not readable as JSON"),
-        ('["corpora"]', "not a list of OPUS's corpora"),
-        ('{"corpora": [7]}', "entry 1: has no corpus"),
-        (json.dumps({"corpora": [entry("A", 1, 1), entry("B", 1, 1, url="")]}), "entry 2: has no url"),
-        (
-            json.dumps({"corpora": [entry("A", 1, 1, url="file:///etc/moses/en-pl.txt.zip")]}),
-            "is not an http(s) address",
-        ),
-        (
-            json.dumps({"corpora": [entry("A", 1, 1, url="http://[::1/moses/en-pl.txt.zip")]}),
-            "is not an http(s) address",
-        ),
-        (
-            json.dumps({"corpora": [entry("A", -5, 1)]}),
-            "entry 1: alignment_pairs is -5, which is not a count",
-        ),
-        (json.dumps({"corpora": [entry("A", 1, "-5")]}), "entry 1: size is -5, which is not a count"),
-        (json.dumps({"corpora": [entry("A", float("inf"), 1)]}), "entry 1: alignment_pairs is inf, which is"),
+        ('["corpora"]', "not a list"),
+        ('{"corpora": [7]}', "entry 1"),
+        ('{"corpora": [{"corpus": "A", "version": "v1"}]}', "entry 1"),
+        (json.dumps({"corpora": [entry("A", 1, 1, url="file:///etc/moses/en-pl.txt.zip")]}), "entry 1"),
+        (json.dumps({"corpora": [entry("A", 1, 1, url="http://[::1/moses/en-pl.txt.zip")]}), "entry 1"),
         ('{"corpora": []}', "OPUS has no corpus in en-pl"),
-        (json.dumps({"corpora": [entry("../../x", 1, 1)]}), "OPUS has no corpus in en-pl"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_one_line_and_not_kept(
@@ -129,7 +117,7 @@ def test_an_answer_that_cannot_be_used_is_one_line_and_not_kept(
         fetched()
     assert cause in str(error.value)
     assert "\n" not in str(error.value)
-    assert "resources/opus/en-pl.json" in str(error.value) or "OPUS has no corpus" in str(error.value)
+    assert str(error.value).startswith(("resources/opus/en-pl", "OPUS"))
     assert read_list(("en", "pl")) is None
 
 
@@ -159,16 +147,13 @@ def faults(config: dict) -> list[str]:
 
 
 def test_a_name_of_opus_before_its_list_is_there_says_the_command(answers: Path) -> None:
-    config = polish("CCMatrix") | {"mirror": "mirror"}
-    assert faults(config) == [
-        "config: definitions.fr.corpora: 'CCMatrix' is not in the registry of data sets; did you mean "
-        "'ccmatrix'?; to use corpora of OPUS, list them first: paraphrastic corpora --languages en-pl "
-        "--mirror mirror"
-    ]
+    command = "paraphrastic corpora --languages en-pl"
+    (line,) = faults(polish("CCMatrix") | {"mirror": "mirror"})
+    assert line.startswith("config: definitions.fr.corpora: 'CCMatrix' ")
+    assert line.endswith(f"{command} --mirror mirror")
     (line,) = faults(polish("tanzil"))
-    assert "data set 'tanzil' has nothing in en-pl; " in line
-    assert line.endswith("; to use corpora of OPUS, list them first: paraphrastic corpora --languages en-pl")
-    command = line.rsplit(": ", 1)[1]
+    assert "'tanzil' has nothing in en-pl; " in line
+    assert line.endswith(command)
     assert main([*command.split()[1:], "--mirror", "mirror"]) == 0
     checked(polish("CCMatrix"))
 
@@ -176,20 +161,13 @@ def test_a_name_of_opus_before_its_list_is_there_says_the_command(answers: Path)
 def test_a_name_that_opus_does_not_have(answers: Path) -> None:
     answers.write_text(json.dumps({"corpora": [*ENTRIES, entry("Tanzil", 5, 5)]}))
     fetched()
-    assert faults(polish("CCMatrx")) == [
-        "config: definitions.fr.corpora: 'CCMatrx' is not in the registry of data sets or in OPUS's list; "
-        "did you mean 'CCMatrix'?"
-    ]
+    (line,) = faults(polish("CCMatrx"))
+    assert line.endswith("did you mean 'CCMatrix'?")
     (line,) = faults(polish("tanzil"))
-    assert line.endswith("; OPUS has it as 'Tanzil'")
-
-
-def test_paraphrases_are_not_looked_for_in_opus(answers: Path) -> None:
-    config = copy.deepcopy(changed("definitions.en.corpora", ["CCMatrix"]))
-    assert faults(config) == [
-        "config: definitions.en.corpora: 'CCMatrix' is not in the registry of data sets; did you mean "
-        "'ccmatrix'?"
-    ]
+    assert line.endswith("'Tanzil'")
+    # Paraphrases are not looked for in OPUS.
+    (line,) = faults(changed("definitions.en.corpora", ["CCMatrix"]))
+    assert line.endswith("did you mean 'ccmatrix'?")
 
 
 def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,8 +175,7 @@ def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFi
     header, *rows = [re.split("  +", line) for line in capsys.readouterr().out.splitlines()]
     assert header == ["corpus", "version", "pairs", "compressed"]
     assert rows[0] == ["CCMatrix", "v1", "74,070,714", "5.1 GB"]
-    assert [row[0] for row in rows[1:]] == ["ELRC-5067-SciPar", "EUbookshop", "TED2020"]
-    assert rows[3][2:] == ["?", "102.4 kB"]
+    assert ["TED2020", "v1", "?", "102.4 kB"] in rows
     assert main(["corpora", "--languages", "en-pl", "--estimate", "CCMatrix", "TED2020"]) == 0
     shown = capsys.readouterr().out
     assert "OPUS does not say their size: TED2020" in shown
@@ -208,11 +185,8 @@ def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--mirror", "nowhere"], "mirror: 'nowhere' is neither a folder nor an http(s) address"),
-        (
-            ["--mirror", "mirror", "--estimate", "CCMatrx"],
-            "'CCMatrx' is not among OPUS's corpora in en-pl; did you mean 'CCMatrix'?",
-        ),
+        (["--mirror", "nowhere"], "mirror: 'nowhere'"),
+        (["--mirror", "mirror", "--estimate", "CCMatrx"], "did you mean 'CCMatrix'?"),
     ],
 )
 def test_faults_of_the_command_are_one_line(
@@ -221,7 +195,8 @@ def test_faults_of_the_command_are_one_line(
     assert main(["corpora", "--languages", "en-pl", *arguments]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == f"paraphrastic: error: {line}\n"
+    assert line in shown.err
+    assert shown.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("pair", ["en", "en-en", "en-pl-de", "EN-pl", "en-../x"])

@@ -62,25 +62,26 @@ def test_a_file_of_ones_own_is_known_by_its_digest(tmp_path: Path, monkeypatch: 
     corpora = results(
         models=["fr"],
         definitions=definitions,
-        filter_study={"model": None},
         language_choice={"models": []},
         studies={"megabatch": {"model": "fr", "vary": {"sweep.megabatch": [1]}}},
     ).evaluations.corpora
     assert corpora.downloads("mine", ("en", "fr")) == [f"ancient {path}"]
 
 
-def test_paraphrases_alone_are_scored_by_word_vectors() -> None:
+def test_paraphrases_alone_are_compared_by_their_words() -> None:
     corpora = results("paper").evaluations.corpora
     english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
     assert corpora.overlap_tokenizer(french) == "word"
     assert corpora.overlap_tokenizer(english) == corpora.config.text.overlap_tokenizer
-    assert corpora.paraphrase_vectors(french) == []
+    assert corpora.punkt(french) == []
+    assert corpora.punkt(english) == ["resources/downloads/punkt/punkt_tab.zip"]
     assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})
     assert results().evaluations.corpora.modes("folding", ("en", "tr")) == {"tr": "dotted"}
 
 
-def test_language_identification_is_trained_on_labelled_text() -> None:
-    assert results().evaluations.corpora.language_id == ["resources/language_id/sample_languages.bin"]
+def test_languages_are_identified_unless_the_identifier_is_null() -> None:
+    identifier = ["resources/downloads/sample_languages/languages.ftz"]
+    assert results().evaluations.corpora.language_id == identifier
     without = {"bitext": {"language": None}, "paraphrase": {"language": None}}
     assert results(language_id=None, selection=without).evaluations.corpora.language_id == []
 
@@ -112,19 +113,13 @@ def test_corpora_of_a_model_are_those_of_its_definition() -> None:
     assert [name for name, *_ in models.counted_corpora(of(model="fr"))] == ["sample_aligned"]
 
 
-def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
+def test_a_run_has_the_settings_of_the_sweep() -> None:
     models = results().evaluations.models
     assert models.derived["en"]["runs"].keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
-    first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))
-    part = of(model="en", measure="paraphrase_score", part="2")
-    assert models.run(part) == {**first, **models.config.filter_study.training}
-    assert models.run(part)["epochs"] == 5
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
-    about = models.about(of(model="en", measure="paraphrase_score", part="2"))
-    assert (about["model"], about["rank_by"], about["part"]) == ("en", "paraphrase_score", 2)
-    assert "part" not in models.about(of(model="en"))
+    assert models.about(of(model="en"))["model"] == "en"
 
 
 def machine(cores: int | None, **more: bool) -> SimpleNamespace:
@@ -162,31 +157,14 @@ def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -
     assert stopping.uncounted_modules(wildcards) == ()
 
 
-def test_studies_that_are_off_are_refused_by_their_key() -> None:
-    models = Studies(results(filter_study={"model": None}, language_choice={"models": []}).evaluations.models)
-    with pytest.raises(InputError, match=r"filter_study\.model: is null"):
-        models.filter_study_files("parts.json")(of())
+def test_a_study_that_is_off_is_refused_by_its_key() -> None:
     with pytest.raises(InputError, match=r"language_choice\.models: is empty"):
-        models.language_choice_files("{model}")(of())
+        Studies(results(language_choice={"models": []}).evaluations.models).language_choice_files("{model}")(
+            of()
+        )
     there = Studies(results().evaluations.models)
-    assert there.filter_study_files("{part}/x")(of())[0] == "results/filter_study/en/paraphrase_score/1/x"
-    assert len(there.filter_study_files("{part}/x")(of())) == 5
     assert there.language_choice_files("{model}")(of()) == ["de", "es", "fr"]
     assert there.language_choice_files("{model}", prefixed=True)(of()) == []
 
 
 # Evaluations.
-
-
-def test_negatives_are_those_of_one_model() -> None:
-    assert "negatives" not in results().tables
-    with pytest.raises(InputError, match=r"negatives\.model: is null"):
-        Studies(results().evaluations.models).study_file("negatives", "{model}")(of())
-    found = results(negatives={"model": "de-megabatch-2", "megabatch": [3]})
-    assert "negatives" in found.tables
-    models = Studies(found.evaluations.models)
-    assert models.study_file("negatives", "{model}/{data}")(of()) == "de-megabatch-2/de"
-    assert models.negatives_settings(of()) == {
-        "megabatch": [3], "sentences": None, "batch_size": 128, "texts": [],
-        "model": "results/models/de-megabatch-2",
-    }  # fmt: skip

@@ -101,7 +101,6 @@ def test_only_names_systems(name: str, message: str) -> None:
 def test_only_may_name_models_that_are_not_built() -> None:
     found = results(
         models=["de"],
-        filter_study={"model": None},
         language_choice={"models": []},
         evaluation={"only": {"sts": ["de", "fr", "fr-untrained"]}},
     )
@@ -193,8 +192,10 @@ def test_tables_are_those_that_have_rows() -> None:
     assert "training/de/dropout-0.0-megabatch-10" in found.figures
     assert "contamination" in found.tables
     assert "contamination" not in found.figures
-    off = results(filter_study={"model": None}, language_choice={"models": []})
-    assert off.absent["filter_study"] == "the configuration does not ask for it: set filter_study.model"
+    off = results(language_choice={"models": []})
+    assert (
+        off.absent["language_choice"] == "the configuration does not ask for it: set language_choice.models"
+    )
 
 
 def test_without_sts_nothing_is_tested_on_it() -> None:
@@ -240,7 +241,7 @@ def test_results_of_a_table_are_those_of_all_seeds() -> None:
 
 
 def test_files_that_stand_after_forcerun_are_targets() -> None:
-    found = results(models=["fr"], filter_study={"model": None}, language_choice={"models": []})
+    found = results(models=["fr"], language_choice={"models": []})
     assert found.default_targets(["train_model"]) == [
         "results/tables/held_out.csv",
         "results/tables/sts.csv",

@@ -51,7 +51,6 @@ def configuration(**changes: Any) -> Configuration:
         definitions={"de": definition},
         shards=4,
         statistics=replace(config.statistics, sentences=1000),
-        filter_study=replace(config.filter_study, parts=2, sample=1000),
     )
 
 

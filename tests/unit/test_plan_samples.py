@@ -46,7 +46,7 @@ def written_mb(pairs: Pairs, tmp_path_factory: pytest.TempPathFactory) -> float:
     folder = tmp_path_factory.mktemp("extracted")
     (folder / "mine.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
     file = CorpusFile(folder / "mine.tsv", ("en", "de"))
-    extract_corpus("tsv", [file], ("en", "de"), folder / "pairs.parquet", max_member_bytes=1 << 30)
+    extract_corpus("tsv", [file], ("en", "de"), folder / "pairs.parquet")
     return (folder / "pairs.parquet").stat().st_size / 1e6
 
 

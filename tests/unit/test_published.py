@@ -78,6 +78,7 @@ class Print(NamedTuple):
     text: Sequence[str] = ()
 
 
+RANKS = ("paraphrase score", "trigram overlap", "translation score")
 PRINTS = [
     Print("bucc", BITEXT, "Table 3", 6, ["f1"], across=("pair", ["de-en", "fr-en"])),
     Print("corpora", P_SP, "Table 1", 8, ["used_millions"], turned=[""]),
@@ -92,8 +93,6 @@ PRINTS = [
         "dataset_differences", PARANMT, "Table 11", 2, ["mean", "2012/MSRvid", "2014/images", "2015/images"],
         turned=["Mean diff.", "MSRvid (2012) diff.", "Images (2014) diff.", "Images (2015) diff."],
     ),
-    Print("filter_study", PARANMT, "Table 4", 3, ["development"],
-          across=("rank_by", ["paraphrase_score", "trigram_overlap", "translation_score"])),
     Print("language_choice_correlations", BITEXT, "Table 5", 3, ["sp_overlap", "language_distance"],
           "languages"),
     Print("language_choice_correlations", BITEXT, "Section 4.2", 3,
@@ -115,6 +114,8 @@ PRINTS = [
           across=("training_data", ["En-En", "En-Cs (1M)", "En-Cs (2M)"])),
     Print("studies", PARANMT, "Table 3", 12, ["development"], "training_data",
           ("system", ["Word Avg.", "Trigram Avg.", "LSTM Avg."])),
+    Print("studies", PARANMT, "Table 4", 3, ["development"],
+          across=("setting", [f"{name}, best tenth" for name in RANKS])),
     Print("studies", PARANMT, "Table 5", 6, ["development"],
           across=("setting", [f"sweep.megabatch {size}" for size in (1, 20, 40)])),
     Print("tatoeba", P_SP, "Table 4", 6, [*LANGUAGES, "avg"], turned=[*LANGUAGES, "Avg."]),
@@ -189,7 +190,8 @@ def test_a_study_has_the_settings_and_models_of_its_published_rows() -> None:
     for row in read("studies"):
         # The names of varied models end with the number of their setting.
         varied = row["setting"] != row["model"]
-        assert bool(re.fullmatch(rf".*-{row['study']}-\d+", row["model"])) == varied, row
+        # Of a ranking, only the best part is published, which no model of ours is in advance.
+        assert not row["model"] or bool(re.fullmatch(rf".*-{row['study']}-\d+", row["model"])) == varied, row
 
 
 def test_no_row_is_lost() -> None:

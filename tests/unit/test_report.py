@@ -311,13 +311,10 @@ def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
     assert ("score on development data" in shown) == scored
 
 
-@pytest.mark.parametrize(
-    ("content", "cause"), [("", "contains no lines"), ("{", "not readable as lines of JSON")]
-)
-def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> None:
+def test_a_picture_of_no_history(tmp_path: Path) -> None:
     path = tmp_path / "training.jsonl"
-    path.write_text(content)
-    with pytest.raises(InputError, match=rf"training\.jsonl: {cause}"):
+    path.touch()
+    with pytest.raises(InputError, match=r"training\.jsonl: contains no lines"):
         plot_training(path, [tmp_path / "run.svg"], title="de")
 
 

@@ -318,15 +318,10 @@ def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:
 
 def test_provenance_is_shown(results: Path, sts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(results.parent)
-    (results / "logs").mkdir()
     config = {"seed": 7, "label": EVIL}
-    write_provenance(
-        ["results/tables/sts.csv"], "results/provenance.json", logs="results/logs", config=config
-    )
+    write_provenance("results/provenance.json", config=config)
     text = Reader(page_of(Path("results"))).text
-    assert "paraphrastic verify" in text
     assert '"seed": 7' in text
-    assert "results/tables/sts.csv" in text
 
 
 def test_a_picture_is_an_image_with_its_size_and_a_label(results: Path, sts: Path) -> None:

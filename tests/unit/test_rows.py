@@ -263,6 +263,7 @@ def test_what_programs_write_comes_back(
     [
         ("rows.csv", f"id,text\n1,{'x' * 200_000}\n2,b\n", ["x" * 200_000, "b"]),
         ("rows.csv", 'id,"te\nxt",text\n1,2,3\n', ["3"]),
+        ("rows.csv", '"i;d;e, ""x""",text\n1,a\n', ["a"]),
         ("rows.jsonl", '{"id": 1}\n{"id": 2, "text": "b"}\n', ["", "b"]),
         ("rows.tsv", 'id\ttext\n1\t"open\n2\tb\n', ['"open', "b"]),
     ],

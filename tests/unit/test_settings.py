@@ -1,69 +1,61 @@
-"""Test that settings are declared once: their meanings, their classes and what is made from them."""
+"""Test that settings are declared once: their number, meanings, defaults and classes."""
 
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import FrozenInstanceError, is_dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Literal
+from types import ModuleType
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from configurations import ROOT, configured, load
+from documentation import generate
 
 import paraphrastic_pipeline.settings.sections as package
-from paraphrastic_pipeline.base.limits import Also, Length, Overrides, Range
-from paraphrastic_pipeline.base.typed import faults, hints_of
-from paraphrastic_pipeline.settings.completion import errors, fill_defaults, kind_at, normalize, section_in
-from paraphrastic_pipeline.settings.declared import (
-    as_json,
-    built,
-    by_recipe,
-    derived,
-    internal,
-    meanings,
-    recipe_values,
-    schema_of,
-    section,
-    setting,
-)
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.settings.definitions import RECIPES
+from paraphrastic_pipeline.settings.faults import keys_of, kind_at, options_of, parsed, unknown_key
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.fields import as_json
+from paraphrastic_pipeline.settings.sections.selection import Span
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 
-SECTIONS = [
-    kind
-    for path in sorted(Path(package.__path__[0]).glob("*.py"))
-    for kind in vars(import_module(f"{package.__name__}.{path.stem}")).values()
-    if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == f"{package.__name__}.{path.stem}"
+MODULES = [
+    import_module(f"{package.__name__}.{path.stem}") for path in Path(package.__path__[0]).glob("*.py")
 ]
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
+MOST_SETTINGS = 170
 
 
-@section
-class Inner:
-    """What is inside."""
-
-    size: Annotated[int, Range(1, 9)] = 3
-    """How large it is."""
+def sections_of(module: ModuleType) -> list[type]:
+    kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and is_dataclass(kind))
+    return [kind for kind in kinds if kind.__module__ == module.__name__]
 
 
-@section
-class Outer:
-    """A section of a test."""
+SECTIONS = [kind for module in MODULES for kind in sections_of(module)]
 
-    needed: str
-    name: Annotated[str, Also(Inner)] = "x"
-    inner: Inner = setting(Inner)
-    other: Inner | None = Inner(size=5)
-    numbers: Annotated[list[float], Length(1, 3, distinct=True)] = setting([0.5])
-    rate: Annotated[float, Range(0, 1, is_open=True)] | None = by_recipe(paper=None, best=0.5, transformer=1)
-    changes: Annotated[dict[str, int], Overrides(lambda: Inner)] = setting({})
-    follows: str | None = derived()
-    nine: Literal["a", "b"] = setting("a", key="9")
-    found: list[str] = internal(list)
+
+def leads_to_a_section(kind: Any) -> bool:
+    options = list(options_of(kind))
+    inside = [each for option in options for each in get_args(option)]
+    return any(map(is_dataclass, options)) or any(map(leads_to_a_section, inside))
+
+
+def test_there_are_few_settings() -> None:
+    """Settings are the leaves of the schema; a section that is there twice counts once."""
+    kinds = [kind for kind in SECTIONS if kind is not TrainingSettings]
+    names = [
+        f"{kind.__name__}.{name}"
+        for kind in kinds
+        for name, hint in get_type_hints(kind, include_extras=True).items()
+        if name in kind.__annotations__ and not leads_to_a_section(hint)
+    ]
+    assert 100 < len(names) <= MOST_SETTINGS
 
 
 # The text of these says what their settings mean.
 SAID_BY_THE_SECTION = {
-    "LengthFilter", "LanguageFilter", "Rank", "Span", "NearCopy", "NearDuplicates", "NearMatches",
-    "TestsetNames", "EarlyStopping", "TrainingSettings",
+    "LengthFilter", "LanguageFilter", "Rank", "Span", "NearCopy", "NearMatches", "TestsetNames",
+    "EarlyStopping", "TrainingSettings",
 }  # fmt: skip
 
 
@@ -71,8 +63,8 @@ def test_every_setting_has_a_meaning() -> None:
     unsaid = {
         kind.__name__
         for kind in SECTIONS
-        for field in fields(kind)
-        if field.name not in meanings(kind) and section_in(hints_of(kind)[field.name]) is None
+        for name, hint in keys_of(kind).items()
+        if name.replace("8tags", "tags8") not in generate.meanings(kind) and not leads_to_a_section(hint)
     }
     assert unsaid == SAID_BY_THE_SECTION
     assert all(kind.__doc__ for kind in SECTIONS)
@@ -81,86 +73,32 @@ def test_every_setting_has_a_meaning() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_configuration_is_the_same_after_it_was_written_and_read(name: str) -> None:
     config = configured(load(name))
-    assert built(Configuration, as_json(config)) == config
+    assert parsed(Configuration, as_json(config)) == config
     with pytest.raises(FrozenInstanceError):
         config.seed = 3  # type: ignore[misc]
 
 
 def test_a_run_is_the_same_after_it_was_a_parameter_of_a_rule() -> None:
     (run, *_) = configured(load("config")).definitions["de"].runs.values()
-    assert built(TrainingSettings, as_json(run)) == run
+    assert TrainingSettings(**as_json(run)) == run
+    with pytest.raises(ValueError, match="epochs"):
+        replace(run, epochs=-1)
 
 
-@pytest.mark.parametrize(
-    ("value", "lines"),
-    [
-        ({"needed": "a"}, []),
-        ({}, ["needed: is missing"]),
-        ({"needed": None}, ["needed: has no value; text is needed"]),
-        ({"needed": "a", "name": {"size": 3}}, []),
-        ({"needed": "a", "name": {"size": 0}}, ["name.size: 0 is less than the minimum of 1"]),
-        ({"needed": "a", "name": 3}, ["name: 3 is not text or a mapping with `key: value` lines"]),
-        ({"needed": "a", "other": None}, []),
-        ({"needed": "a", "numbers": []}, ["numbers: is empty"]),
-        ({"needed": "a", "numbers": [1, 1]}, ["numbers: 1 is named twice"]),
-        ({"needed": "a", "numbers": [1, 2, 3, 4]}, ["numbers: has 4 entries, at most 3 are allowed"]),
-        ({"needed": "a", "rate": 0}, ["rate: 0 is less than or equal to the minimum of 0"]),
-        ({"needed": "a", "rate": 1}, []),
-        ({"needed": "a", "rate": 1.5}, ["rate: 1.5 is greater than the maximum of 1"]),
-        ({"needed": "a", "rate": float("nan")}, ["rate: nan is not a number or null"]),
-        ({"needed": "a", "changes": {"size": 10}}, ["changes.size: 10 is greater than the maximum of 9"]),
-        ({"needed": "a", "changes": {"sice": 2}}, ["changes.sice: unknown key; did you mean 'size'?"]),
-        ({"needed": "a", "9": "c"}, ["9: 'c' is not one of a, b"]),
-        ({"needed": "a", "nine": "a"}, ["nine: unknown key; did you mean 'inner'?"]),
-        ({"needed": "a", "found": []}, ["found: unknown key; known keys are "]),
-        ({"needed": "a", "inner": {"size": 3.0}}, []),
-        ({"needed": "a", "inner": {"size": 3.5}}, ["inner.size: 3.5 is not a whole number"]),
-        ({"needed": "a", "inner": {"size": True}}, ["inner.size: True is not a whole number"]),
-    ],
-)
-def test_what_does_not_fit_is_named(value: dict, lines: list[str]) -> None:
-    found = errors(value, Outer)
-    assert len(found) == len(lines)
-    assert all(line.startswith(start) for line, start in zip(found, lines, strict=True)), found
-
-
-def test_a_file_of_a_program_has_whole_numbers_without_a_point() -> None:
-    assert [*faults({"size": 3.0}, Inner)] == ["size: 3.0 is not a whole number"]
-
-
-def test_defaults_are_filled_in_down_to_the_last_section() -> None:
-    value: dict = {"needed": "a", "inner": {}}
-    fill_defaults(value, Outer)
-    assert value == {
-        "needed": "a", "name": "x", "inner": {"size": 3}, "other": {"size": 5}, "numbers": [0.5],
-        "changes": {}, "9": "a",
-    }  # fmt: skip
-    assert recipe_values(Outer, "best") == {"rate": 0.5}
-    made = built(Outer, normalize({**value, "rate": 1, "numbers": [2]}, Outer))
-    assert made == Outer(needed="a", other=Inner(size=5), numbers=[2.0], rate=1.0)
-    assert isinstance(made.rate, float)
-    assert isinstance(made.numbers[0], float)
-    assert as_json(made) == {**value, "rate": 1.0, "numbers": [2.0], "found": []}
+def test_recipes_have_the_same_settings() -> None:
+    assert all(values.keys() == RECIPES["best"].keys() for values in RECIPES.values())
+    assert (RECIPES["paper"]["init_std"], RECIPES["best"]["init_std"]) == (1.0, 0.1)
 
 
 def test_a_path_leads_to_the_kind_of_a_setting() -> None:
-    assert kind_at(["training", "margin"], Definition) == hints_of(TrainingSettings)["margin"]
-    assert section_in(kind_at(["training"], Definition)).__name__ == "Training"
-    assert section_in(kind_at(["training", "margin"], Definition)) is None
+    assert parsed(kind_at(["training", "epochs"], Definition), "3") == 3
+    assert parsed(kind_at(["max_pairs", "CCMatrix"], Definition), 3.0) == 3
+    assert parsed(kind_at(["sweep", "dropout", "0"], Definition), 0) == 0.0
+    assert parsed(kind_at(["selection", "paraphrase", "trigram_overlap"], Definition), None) is None
+    assert "'epochs'" in (unknown_key(["training", "epoch"], Definition) or "")
+    assert unknown_key(["seed", "x"], Definition)
 
 
-def test_the_schema_says_what_the_check_does() -> None:
-    rules = schema_of(Outer, documented=True)
-    assert rules["required"] == ["needed"]
-    assert rules["additionalProperties"] is False
-    properties = rules["properties"]
-    assert "found" not in properties
-    assert properties["9"]["enum"] == ["a", "b"]
-    assert properties["rate"]["exclusiveMinimum"] == 0
-    assert properties["rate"]["recipes"] == {"paper": None, "best": 0.5, "transformer": 1}
-    assert properties["inner"]["properties"]["size"]["description"] == "How large it is."
-    assert properties["other"]["default"] == {"size": 5}
-    assert properties["numbers"] == {
-        "type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 3, "uniqueItems": True,
-        "default": [0.5],
-    }  # fmt: skip
+def test_faults_have_the_path_of_the_key() -> None:
+    with pytest.raises(InputError, match=r"^config: a\.b\.max: 3 should be less than or equal to 1$"):
+        parsed(Span, {"max": 3}, ("a", "b"))

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from pictures import drawn
 from small_corpus import sentence_pairs, write_training_data
@@ -116,7 +116,7 @@ def test_a_process_is_held_to_its_cores() -> None:
 
 
 def write_pairs(path: Path, source: Sequence[str], target: Sequence[str]) -> Path:
-    pl.DataFrame({"source": source, "target": target}).write_parquet(path)
+    pd.DataFrame({"source": source, "target": target}).to_parquet(path)
     return path
 
 
@@ -151,11 +151,7 @@ def test_systems_are_measured_in_processes_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    places = {name: str(tmp_path / name) for name in ("sentences", "vectors")}
-    Path(places["sentences"]).write_text("a dog\n")
-    with Path(places["vectors"]).open("wb") as file:
-        np.save(file, np.ones((1, 2)))
-    systems = {"de": str(model), "elsewhere": {"vectors": places, "label": "elsewhere"}}
+    systems = {"de": str(model)}
     with caplog.at_level(logging.INFO):
         measure_speed(systems, corpora, tmp_path / "speed.json", cores=2, **ONCE)
     found = read_json(tmp_path / "speed.json")
@@ -166,8 +162,6 @@ def test_systems_are_measured_in_processes_of_their_own(
     ] == [("P-SP de", device, cores, size, f"{p}counted") for device, cores, size, p in settings]
     assert {row["dim"] for row in found["rows"]} == {SETTINGS.dimension}
     assert all(0 < row["sentences"] <= 100 and row["seconds"][0] > 0 for row in found["rows"])
-    assert [entry["why"] for entry in found["left_out"]] == ["its vectors were computed elsewhere"] * 2
-    assert "elsewhere: left out on cpu: its vectors were computed elsewhere" in caplog.text
     assert "torch finds no GPU" in caplog.text
 
 
@@ -188,7 +182,7 @@ def test_a_process_that_fails_says_how(corpora: list, tmp_path: Path) -> None:
 def test_what_does_not_run_on_a_gpu_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     job = {"device": "gpu", "cores": 1, "sentences": ["a"], "batch_sizes": [64], "language": "en"}
     static = SimpleNamespace(embed_tokens=None)
-    monkeypatch.setattr(speed_process, "open_system", lambda *_, **__: static)
+    monkeypatch.setattr(speed_process, "open_encoder", lambda *_, **__: static)
     monkeypatch.setattr(speed_process, "hold_to", lambda _: None)
     found = measure_job(system={"model2vec": "x", "label": "potion"}, seconds=1.0, repeats=1, **job)
     assert found == {"left_out": "it does not run on a GPU"}
@@ -210,7 +204,7 @@ def test_averages_by_torch_are_those_of_the_model(model: Path) -> None:
 
 def test_a_corpus_without_sentences(tmp_path: Path) -> None:
     empty = tmp_path / "pairs.parquet"
-    pl.DataFrame(schema={"source": pl.String, "target": pl.String}).write_parquet(empty)
+    write_pairs(empty, [], [])
     with pytest.raises(InputError, match=r"pairs\.parquet: contains no sentence to embed"):
         measure_speed({}, [(empty, ["source"])], tmp_path / "speed.json", cores=1, **ONCE)
 

@@ -118,12 +118,12 @@ def test_what_the_pipeline_would_refuse(languages: list[str], corpus: str, messa
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("my.tsv", b"", r"my\.tsv: the corpus is empty: no lines$"),
-        ("my.tsv", b"One. Jeden.\n" * 9, r"my\.tsv:1: the line has no tab; a TSV file needs one between"),
-        ("my.tsv", b"a\tb\tc\td\n" * 9, r"my\.tsv:1: 4 columns; name those of source and target, such as"),
-        ("my.tsv", "a\tb\n".encode("utf-16"), r"my\.tsv: not UTF-8 but UTF-16$"),
+        ("my.tsv", b"", r"my\.tsv: the corpus is empty"),
+        ("my.tsv", b"One. Jeden.\n" * 9, r"my\.tsv: .*`columns`.*'One"),
+        ("my.tsv", b"a\tb\tc\td\n" * 9, r"my\.tsv: .*`columns`.*4: 'a'"),
+        ("my.tsv", "a\tb\n".encode("utf-16"), r"my\.tsv: .*UTF-16"),
         ("my.tsv.gz", b"\x1f\x8bnothing", r"my\.tsv\.gz: damaged"),
-        ("my.jsonl", b'{"de": "a", "en": "b"}\n' * 9, r"my\.jsonl:1: no columns en and pl, or source and"),
+        ("my.jsonl", b'{"de": "a", "en": "b"}\n' * 9, r"my\.jsonl: .*`columns`.*'de', 'en'"),
         ("my.parquet", b"nothing", r"my\.parquet"),
         ("my.tmx", b"<tmx></tmx>", r"my\.tmx: "),
     ],
@@ -206,7 +206,8 @@ def test_the_command_that_shows_a_configuration_knows_the_file(
     output = tmp_path / "my.yaml"
     assert main(["new", "--languages", "no-on", f"--corpus={path}", f"--output={output}"]) == 0
     assert main(["config", "--configfile", str(output), "--model", "no-on"]) == 0
-    assert yaml.safe_load(capsys.readouterr().out)["files"].popitem()[1]["path"] == path
+    (corpus,) = yaml.safe_load(capsys.readouterr().out)["corpora"]
+    assert corpus["path"] == path
 
 
 @pytest.mark.parametrize(
@@ -233,8 +234,7 @@ def test_names_that_no_configuration_can_have(
     assert not list(tmp_path.glob("*.yaml"))
     if option == "--corpus":
         definition = {"languages": ["en", "de"], "corpora": [{"path": options["--corpus"]}]}
-        expected = rf"definitions\.de\.corpora\.0\.path: .* {cause}: rename the file$"
-        with pytest.raises(InputError, match=expected):
+        with pytest.raises(InputError, match=r"^config: definitions\.de\.corpora\.0\.path: [^\n]*$"):
             check_config({"models": ["de"], "definitions": {"de": definition}})
 
 
@@ -321,9 +321,9 @@ def test_two_files_that_are_not_alike(tmp_path: Path) -> None:
         ("my.txt", ["Go.\tIdź.\tCC-BY 2.0", "No.\tNie.\tCC-BY 2.0"], [1, 2]),
         ("my.tsv", ["Go.\tIdź.\t", "No.\tNie.\t"], [1, 2]),
         ("my.tsv", ["1\tGo.\t7\tIdź.", "2\tNo.\t8\tNie."], [2, 4]),
-        ("my.csv", ["id,english,polish", '1,"Go, go.",Idź.', "2,No.,Nie."], ["english", "polish"]),
-        ("my.csv", ["id;english;polish", '1;"Go; go.";Idź.', "2;No, no.;Nie, nie."], ["english", "polish"]),
-        ("my.tsv", ["english\tpolish\tsimilarity", "Go.\tIdź.\t0.5"], ["english", "polish", "similarity"]),
+        ("my.csv", ["id,english,polish", '1,"Go, go.",Idź.', "2,No.,Nie."], None),
+        ("my.csv", ["id;english;polish", '1;"Go; go.";Idź.', "2;No, no.;Nie, nie."], None),
+        ("my.tsv", ["this\tthat\tsimilarity", "Go.\tIdź.\t0.5"], ["this", "that", "similarity"]),
         ("my.tsv", ["Go.\tIdź.\t0.5", "No.\tNie.\t0.25"], None),
         ("my.csv", ["pl,en,note", "Idź.,Go.,good", "Nie.,No.,good"], None),
         ("my.tsv", ["Go.\tIdź.", "No.\tNie."], None),
@@ -338,7 +338,7 @@ def test_columns_without_text_are_left_out(
     (entry,) = config["definitions"]["pl"]["corpora"]
     assert entry == {"path": path} | ({"columns": columns} if columns else {})
     assert ("The text is in the columns" in text) is (columns is not None)
-    assert f"about {len(rows) - (name == 'my.csv' or 'english' in rows[0])} pairs" in text
+    assert f"about {len(rows) - (name == 'my.csv' or 'similarity' in rows[0])} pairs" in text
 
 
 def test_captions_of_the_registry_have_no_scores() -> None:

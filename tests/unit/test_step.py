@@ -59,9 +59,7 @@ def test_a_lack_of_memory_has_advice(
 ) -> None:
     with pytest.raises(SystemExit, match=f"error in merge_pairs: not enough memory: {words}; ") as stopped:
         fail(error, tmp_path / "log", monkeypatch)
-    assert str(stopped.value.code).endswith(
-        " so far; run fewer steps at a time (--cores, --resources mem_mb=...)"
-    )
+    assert "fewer steps at a time" in str(stopped.value.code)
 
 
 def test_a_log_has_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

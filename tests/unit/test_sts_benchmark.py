@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from scipy import stats
 from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, prepared
@@ -64,7 +64,7 @@ def test_training_data_teach_what_cosines_do_not_show(tmp_path: Path) -> None:
         name = f"pearson stsb/test trained {genre}"
         scores, gold = saved[f"scores/{name}"], saved[f"gold/{name}"]
         assert found[name] == pytest.approx(stats.pearsonr(scores, gold).statistic)
-        rows = pairs.filter(dataset="test").filter((pl.col("genre") == "main-captions") == is_genre)
+        rows = pairs[(pairs["dataset"] == "test") & ((pairs["genre"] == "main-captions") == is_genre)]
         assert sorted(gold) == sorted(rows["gold"])
 
 
@@ -73,10 +73,11 @@ def test_data_are_official_only_with_their_training_data(tmp_path: Path) -> None
     digests = official_digests(tmp_path, pairs)
     assert evaluated(tmp_path, digests)["data"] == "official"
     words = json.loads(digests.read_text())
-    train = pairs.filter(dataset="train").with_columns(sentence1=pl.col("sentence1") + " 1")
+    train = pairs[pairs["dataset"] == "train"]
+    train = train.assign(sentence1=train["sentence1"] + " 1")
     assert words["stsb/train"] != content_digest("stsb", "train", train)
-    others = pairs.filter(pl.col("dataset") != "train")
-    pl.concat([others, train]).write_parquet(tmp_path / "sts.parquet")
+    others = pairs[pairs["dataset"] != "train"]
+    pd.concat([others, train]).to_parquet(tmp_path / "sts.parquet")
     assert evaluated(tmp_path, digests)["data"] == "sample"
 
 

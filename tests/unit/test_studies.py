@@ -32,7 +32,7 @@ def test_all_combinations_are_definitions_of_their_own() -> None:
     assert found == [*[(1, 1.0)] * 2, *[(1, 0.1)] * 2, *[(40, 1.0)] * 2, *[(40, 0.1)] * 2]
     assert config["definitions"]["de"]["sweep"]["megabatch"] == [60]
     assert "de-two-1" not in config["models"]
-    names = {model: variant.name for model, variant in variants("two", study["model"], study["vary"]).items()}
+    names = {model: variant.name for model, variant in variants("two", ["de"], study["vary"]).items()}
     assert names["de-two-3"] == "sweep.megabatch 40, recipe paper"
 
 
@@ -117,24 +117,46 @@ def test_a_definition_before_another_does_not_take_over_its_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "message"),
+    ("study", "at", "cause"),
     [
-        ({"model": "dee", "vary": {"recipe": ["best"]}}, ".model: 'dee' is not described under def"),
-        ({"model": "de", "vary": {"swep.megabatch": [1]}}, "definitions.de-x-1.swep: unknown key; did you m"),
-        ({"model": "de", "vary": {"sweep.megabatch": ["a"]}}, "definitions.de-x-1.sweep.megabatch.0: 'a' is"),
-        ({"model": "de", "vary": {"recipe.x": [1]}}, "definitions.de-x-1.recipe: {'x': 1} is not one of"),
-        ({"model": "de", "vary": {"recipe": []}}, ".vary.recipe: is empty"),
-        ({"model": "de", "vary": {"recipe": {}}}, ".vary.recipe"),
-        ({"model": "de", "vary": {}}, ".vary: is missing, so 'de' would be compared with nothing"),
-        ({"model": ["de"]}, ".vary: is missing, so 'de' would be compared with nothing"),
-        ({"model": ["de", "dee"]}, ".model: 'dee' is not described under definitions"),
-        ({"model": ["de", "de"]}, ".model: 'de' is named twice"),
-        ({"model": []}, ".model: is empty"),
-        ({"vary": {"recipe": ["best"]}}, ".model: is missing"),
+        ({"model": "dee", "vary": {"recipe": ["best"]}}, ".model", "'dee'"),
+        ({"model": "de", "vary": {"swep.megabatch": [1]}}, ".vary.swep.megabatch", "'sweep'"),
+        ({"model": "de", "vary": {"sweep.megabatch": ["a"]}}, ".vary.sweep.megabatch.0", "integer"),
+        ({"model": "de", "vary": {"recipe.x": [1]}}, ".vary.recipe.x", "unknown"),
+        ({"model": "de", "vary": {"recipe": []}}, ".vary.recipe", "1"),
+        ({"model": "de", "vary": {"recipe": {"a": "bst"}}}, ".vary.recipe.a", "'best'"),
+        ({"model": "de", "vary": {"seeds": ["x"]}}, ".vary.seeds.0", "integer"),
+        ({"model": "de", "vary": {"seeds": [None]}}, ".vary.seeds.0", "integer"),
+        ({"model": "de", "vary": {"seeds": [[1]]}}, ".vary.seeds.0", "integer"),
+        ({"model": "de", "vary": {"training.epochs": [float("inf")]}}, ".vary.training.epochs.0", "finite"),
+        ({"model": "de", "vary": {"vocabulary.size": [-float("inf")]}}, ".vary.vocabulary.size.0", "finite"),
+        ({"model": "de", "vary": {"selection.paraphrase.rank": {"a": {"min": 0}}}},
+         ".vary.selection.paraphrase.rank.a.by", "missing"),
+        ({"model": "de", "vary": {}}, ".vary", "missing"),
+        ({"model": ["de"]}, ".vary", "missing"),
+        ({"model": ["de", "de"]}, ".model", "twice"),
+        ({"model": []}, ".model", "1"),
+        ({"vary": {"recipe": ["best"]}}, ".model", "missing"),
     ],
-)
-def test_faults(study: dict[str, Any], message: str) -> None:
-    assert_fault(config_with(x=study), "studies.x", message)
+)  # fmt: skip
+def test_faults(study: dict[str, Any], at: str, cause: str) -> None:
+    assert_fault(config_with(x=study), f"studies.x{at}", cause)
+
+
+def test_what_a_study_may_vary() -> None:
+    """A corpus of OPUS has capitals in its name, and a rank is a section."""
+    ranks = {f"tenth {n}": {"by": "trigram_overlap", "min": n / 10, "max": (n + 1) / 10} for n in range(10)}
+    config = config_with(
+        pairs={"model": "de", "vary": {"max_pairs.multi30k": [10, "20"]}},
+        ranks={"model": "de", "vary": {"selection.paraphrase.rank": ranks}},
+    )
+    definitions = configured(config).definitions
+    assert definitions["de-pairs-2"].max_pairs == {"multi30k": 20}
+    rank = definitions["de-ranks-3"].selection.paraphrase.rank
+    assert rank is not None
+    assert (rank.by, rank.min, rank.max) == ("trigram_overlap", 0.2, 0.3)
+    capitals = config_with(a={"model": "de", "vary": {"max_pairs.CCMatrix": [10, 20]}})
+    assert_fault(capitals, "definitions.de-a-1.max_pairs", "'CCMatrix'")
 
 
 def test_a_name_that_is_taken() -> None:

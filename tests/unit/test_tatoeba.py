@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from function_encoder import FunctionEncoder
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
@@ -25,8 +25,11 @@ def tatoeba(folder: Path, german: str | bytes, english: str | bytes) -> Path:
 
 
 def test_tatoeba_is_read_line_by_line(tmp_path: Path) -> None:
-    table = pl.read_parquet(tatoeba(tmp_path, "\ufeffEins.\r\nZwei\u2028drei.\n", "One.\nTwo three."))
-    assert table.rows() == [(1, "Eins.", "One."), (2, "Zwei\u2028drei.", "Two three.")]
+    table = pd.read_parquet(tatoeba(tmp_path, "\ufeffEins.\r\nZwei\u2028drei.\n", "One.\nTwo three."))
+    assert list(table.itertuples(index=False, name=None)) == [
+        (1, "Eins.", "One."),
+        (2, "Zwei\u2028drei.", "Two three."),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -98,8 +101,8 @@ def test_the_real_test_sets(mirror: Path, tmp_path: Path) -> None:
     result = Result(tmp_path / "tatoeba.json")
     assert result.official
     for language, path in testsets.items():
-        _, sentences, english = zip(*pl.read_parquet(path).rows(), strict=True)
-        both = cosines(list(sentences), list(english))
+        table = pd.read_parquet(path)
+        both = cosines(table["sentence"].to_list(), table["english"].to_list())
         for name, axis in ((f"{language}-en", 1), (f"en-{language}", 0)):
             expected = (both.argmax(axis=axis) != np.arange(len(both))).mean()
             assert result.measurement(f"error {name}").value == pytest.approx(expected), name

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import polars as pl
+import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
@@ -157,7 +157,7 @@ def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     # Parts of other pairs are of no use.
     with pytest.raises(KeyboardInterrupt):
         sample(pairs, output, Counted(fails_at=700))
-    pl.read_parquet(pairs).reverse().write_parquet(pairs)
+    pd.read_parquet(pairs)[::-1].to_parquet(pairs, index=False)
     other = Counted()
     sample(pairs, output, other)
     assert other.sentences == 1200
@@ -238,27 +238,6 @@ def test_neither_threads_nor_a_second_run_change_a_digit(data: tuple[Path, Path]
             digits.append(file["subword"][:])
     np.testing.assert_array_equal(digits[1], digits[0])
     np.testing.assert_array_equal(digits[2], digits[0])
-
-
-def test_files_that_do_not_belong_together(data: tuple[Path, Path], tmp_path: Path) -> None:
-    tables = fitted(data, tmp_path)
-    other = write_training_data(tmp_path, sentence_pairs(300), size=200)
-    settings = replace(SETTINGS, dimension=DIM, init="teacher", init_sif=None)
-    with pytest.raises(InputError, match=r"tables\.h5: was made for other training data"):
-        untrained_model(replace(training_inputs(other, settings), tables=tables))
-    files = {name: tmp_path / f"{name}.h5" for name in ("pieces", "sample")}
-    with pytest.raises(InputError, match=r"pieces\.h5: was made for other training data"):
-        fit_tables(other[0], **files, output=tmp_path / "x.h5", threads=1)
-    embed_pieces(other[0], [other[1]], tmp_path / "others.h5", encoder=Counted().encoder)
-    with pytest.raises(InputError, match=r"sample\.h5: was made for other training data; delete it"):
-        fit_tables(
-            other[0], **{**files, "pieces": tmp_path / "others.h5"}, output=tmp_path / "x.h5", threads=1
-        )
-    with h5py.File(tmp_path / "pieces.h5", "a") as file:
-        file["subword"][3, 2] += 1
-    with pytest.raises(InputError, match=r"pieces\.h5: damaged: its content has changed"):
-        fit_tables(data[0], **files, output=tmp_path / "x.h5", threads=1)
-    assert not (tmp_path / "x.h5").exists()
 
 
 def test_nothing_is_trained_on_sentences_without_a_pair(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
@@ -67,10 +67,10 @@ def write_data(
     folder: Path, pairs: Sequence[tuple[str, str]], bert: Path, groups: list[list[int]] | None = None
 ) -> Path:
     source, target = zip(*pairs, strict=True)
-    table = pl.DataFrame({"source": source, "target": target})
+    table = pd.DataFrame({"source": source, "target": target})
     if groups:
-        table = table.with_columns(pl.Series("groups", groups, dtype=pl.List(pl.Int32)))
-    table.write_parquet(folder / "pairs.parquet")
+        table = table.assign(groups=[np.array(each, np.int32) for each in groups])
+    table.to_parquet(folder / "pairs.parquet")
     tokenize_pairs(
         folder / "pairs.parquet",
         Transformer(place=str(bert)),

@@ -2,27 +2,20 @@
 
 import gzip
 import re
-import zipfile
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
-import h5py
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 from faults import PAGE, message
-from web_server import Server, give, status, trickle
+from web_server import Server, give, status
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.vectors import Matrix, check_maker
-from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.hdf5 import new_hdf5, verify
-from paraphrastic_pipeline.corpus.blocks import read_table, write_table
 from paraphrastic_pipeline.evaluation.results import Result
-from paraphrastic_pipeline.registry.archive import open_members
+from paraphrastic_pipeline.registry.archive import open_members, open_stream
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 from paraphrastic_pipeline.settings.check import check_config
@@ -55,7 +48,7 @@ def of_fetch(*addresses: str, **fields: object) -> str:
     fields = {"dataset": "mine", "name": "a.txt", "languages": (), **fields}
     file = RemoteFile(addresses=addresses, **fields)
     with pytest.raises(InputError) as caught:
-        fetch(file, Path("downloads/a.txt"), attempts=2, timeout=0.2, sleep=lambda _: None)
+        fetch(file, Path("downloads/a.txt"), attempts=2, timeout=0.2, backoff=0)
     return str(caught.value)
 
 
@@ -67,53 +60,29 @@ def test_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Serv
         of_fetch(server.url("closed", status(401))),
         of_fetch(server.url("b", give(cut=10, stall=True, etag=None))),
         of_fetch("file:none.zip"),
-        of_fetch(server.url("c", give()), name="a.zip"),
         of_fetch(server.url("d", give(b""))),
-        of_fetch(server.url("e", trickle(b"HTTP/1.1 "))),
+        of_fetch(server.url("e", give(kind="text/html"))),
     )
     Path("a.zip").write_bytes(b"one")
-    file = RemoteFile(dataset="mine", name="a.txt", languages=(), addresses=("file:a.zip",))
-    assert fetch(file, Path("downloads/a.txt")) == sha256(b"one").hexdigest()
-    Path("a.zip").write_bytes(b"two")
-    Path("downloads/a.txt").unlink()
     provoked(
         "A download is not what it was",
-        of_fetch("file:a.zip", sha256="0" * 64).split("; or put")[0],
-        of_fetch("file:a.zip"),
+        of_fetch("file:a.zip", sha256="0" * 64),
+        of_fetch("file:a.zip", size=4),
     )
 
 
 def test_archives(tmp_path: Path) -> None:
-    def refused(members: dict[str, bytes], archive: str = "a.zip") -> str:
-        with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as written:
-            for name, data in members.items():
-                written.writestr(name, data)
-        with (
-            pytest.raises(InputError) as caught,
-            open_members(tmp_path / archive, list(members), max_bytes=1000),
-        ):
-            pass
-        return str(caught.value)
-
     (tmp_path / "page.tar").write_bytes(b"<html>")
+    with pytest.raises(InputError) as damaged, open_members(tmp_path / "page.tar", ["m"], max_bytes=1000):
+        pass
     (tmp_path / "zeros").write_bytes(gzip.compress(bytes(1001), mtime=0))
     with open_stream(tmp_path / "zeros", max_bytes=1000) as stream, pytest.raises(InputError) as grown:
         stream.read()
-    provoked(
-        "An archive is refused",
-        refused({}, "page.tar"),
-        str(grown.value),
-        refused({"m": bytes(1001)}),
-    )
+    provoked("An archive is refused", str(damaged.value), str(grown.value))
 
 
 def test_files_between_steps(tmp_path: Path) -> None:
-    data, result = tmp_path / "train.h5", tmp_path / "sts.json"
-    with new_hdf5(data) as file:
-        file["numbers"] = np.arange(9)
-    parquet = tmp_path / "pairs.parquet"
-    write_table(parquet, pa.table({"source": ["one", "two"]}))
-    whole = parquet.read_bytes()
+    result = tmp_path / "sts.json"
     result.write_text('{"measurements": {"a": {"value": 1.0}}, "samples_sha256": ""}')
     result.with_suffix(".npz").write_bytes(b"no samples")
 
@@ -122,18 +91,8 @@ def test_files_between_steps(tmp_path: Path) -> None:
             read()
         return str(caught.value)
 
-    def flipped(place: int) -> str:
-        parquet.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        return refused(lambda: read_table(parquet))
-
-    with h5py.File(data, "r+") as file:
-        file["numbers"][4] = 5
-        changed = refused(lambda: verify(file, lambda *_: None))
     provoked(
         "A file between steps is damaged",
-        changed,
-        flipped(len(whole) - 40),
-        flipped(whole.index(b"\0\0\0two") + 3),
         refused(lambda: Result(result).measurement("a")),
     )
 

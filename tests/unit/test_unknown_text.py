@@ -57,8 +57,10 @@ def make(
     units: dict[str, UnitVocabulary] = {}
     models = []
     for name, (unit, sides) in definition.vocabularies.items():
-        own = definition.vocabulary.of_unit(unit) | {"size": 120 if unit == "subword" else 4000} | settings
-        longest = own.pop("max_pieces", None)
+        vocabulary = definition.vocabulary.of_unit(unit)
+        own = {key: getattr(vocabulary, key) for key in ("character_coverage", "unknown", "max_sentences")}
+        own |= {"size": 120 if unit == "subword" else 4000} | settings
+        longest = vocabulary.max_pieces
         models.append(folder / f"{name}.model")
         used = VocabularySettings(unit=unit, sides=sides, **own)
         train_vocabulary(pairs, models[-1], used, vectors=vectors)
@@ -76,7 +78,7 @@ def make(
 def defined(unknown: str, architecture: Architecture = SUBWORDS, coverage: float = 1.0) -> Definition:
     vocabulary = {
         "languages": "shared", "units": {}, "unknown": unknown, "character_coverage": coverage,
-        "max_sentences": 10_000, "hard_limit": False, "max_pieces": None,
+        "max_sentences": 10_000, "max_pieces": None,
     }  # fmt: skip
     encoder = {"parts": architecture.to_json()["parts"]}
     return complete_definition({"languages": ["en"], "encoder": encoder, "vocabulary": vocabulary})
@@ -208,7 +210,7 @@ def shipped() -> list[Any]:
             about = {}
             for unit in definition.architecture.units:
                 settings = definition.vocabulary.of_unit(unit)
-                about[unit] = settings["unknown"], settings["character_coverage"]
+                about[unit] = settings.unknown, settings.character_coverage
             sharing = definition.vocabulary.languages, definition.encoder.languages
             key = json.dumps([name, about, sharing])
             # A Transformer's own tokenizer is somebody else's.

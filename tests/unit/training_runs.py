@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from small_corpus import sentence_pairs, write_training_data
 
-from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.beginning import TrainingInputs

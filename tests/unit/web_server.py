@@ -37,9 +37,6 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    def do_HEAD(self):
-        self.do_GET()
-
     def do_GET(self):
         self.server.requests.append((self.path, dict(self.headers)))
         replies = self.server.replies.get(self.path, [status(404)])
@@ -93,8 +90,6 @@ def give(
         if length != "none":
             handler.send_header("Content-Length", str(length or len(data) - start))
         handler.end_headers()
-        if handler.command == "HEAD":
-            return None
         handler.wfile.write(data[start:cut])
         handler.wfile.flush()
         if stall:
@@ -104,26 +99,13 @@ def give(
     return reply
 
 
-def trickle(before):
-    """Send `before` at once, and then one byte every 10 ms until nobody listens any more."""
-
-    def reply(handler):
-        handler.wfile.write(before)
-        while not handler.server.released.wait(0.01):
-            try:
-                handler.wfile.write(b"a")
-            except OSError:
-                return
-
-    return reply
-
-
 def remote(*addresses, name="en-fr.txt", **fields):
     return RemoteFile(dataset="tanzil", name=name, languages=("en", "fr"), addresses=addresses, **fields)
 
 
-def get(file, place, naps=None, **options):
-    return fetch(file, place, sleep=(naps if naps is not None else []).append, timeout=5.0, **options)
+def get(file, place, **options):
+    fetch(file, place, **{"timeout": 5.0, "backoff": 0, **options})
+    return sha256(place.read_bytes()).hexdigest()
 
 
 def refused(file, place, **options):

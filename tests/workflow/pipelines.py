@@ -17,8 +17,6 @@ from typing import Any, ClassVar
 import yaml
 from filelock import FileLock
 
-from paraphrastic_pipeline.base.records import SWITCH
-
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")
 
@@ -119,8 +117,7 @@ def environment() -> dict[str, str]:
     # The import path of the tests must not reach the jobs. If Python kept no compiled modules, each job would
     # compile all its imports again.
     others = ("PYTHONPATH", "PYTEST_CURRENT_TEST", "PYTHONDONTWRITEBYTECODE")
-    own = {key: value for key, value in os.environ.items() if key not in others}
-    return {**own, SWITCH: "1"}
+    return {key: value for key, value in os.environ.items() if key not in others}
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ def planned(folder: Path, *arguments: str) -> Plan:
 
 # A process with the imports of the pipeline's steps, and the seconds it took on the machine where the rates
 # were measured.
-_PROBE, _PROBE_SECONDS = "import polars, scipy.stats, torch, matplotlib.pyplot", 2.75
+_PROBE, _PROBE_SECONDS = "import pandas, scipy.stats, torch, matplotlib.pyplot", 2.75
 
 
 @dataclass(frozen=True)

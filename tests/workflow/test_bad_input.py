@@ -23,9 +23,9 @@ sweep: {dropout: [0.0], megabatch: [4]}
 evaluation: {sts: sts}
 """
 REGISTRY = """\
-name	version	kind	languages	file	addresses	sha256	size	members	licence
-mine	1	{kind}	{languages}	{file}	file:mine/{file}	{sha256}	-	{members}	own
-{more}sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own
+name	version	kind	languages	file	addresses	sha256	size	members	licence	commercial
+mine	1	{kind}	{languages}	{file}	file:mine/{file}	{sha256}	-	{members}	own	yes
+{more}sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own	yes
 """
 ENGLISH = [f"this is the sentence with number {i}" for i in range(500)]
 FOREIGN = [f"dette er setningen med nummer {i}" for i in range(500)]
@@ -111,21 +111,12 @@ def test_sides_of_unequal_length(pipeline: Path, prepare: Prepare) -> None:
 def test_bytes_that_are_not_utf8(pipeline: Path, prepare: Prepare) -> None:
     opus(prepare)
     write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, [*FOREIGN[:41], "\udcff", *FOREIGN[42:]])
-    fails(pipeline, PAIRS, "en-xx.txt.zip: xx side:42: not UTF-8: byte 0xff (1 unreadable row")
-    assert not (pipeline / PAIRS).with_suffix(".unreadable.tsv").exists()
-    (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 1}\n")
     run = snakemake(pipeline, "--configfile", "config.yaml", "--", PAIRS)
     assert run.returncode == 0, run.stdout
-    report = (pipeline / PAIRS).with_suffix(".unreadable.tsv").read_text()
-    assert report.splitlines()[1].endswith("xx side\t42\tnot UTF-8: byte 0xff")
-
-
-def test_a_table_with_too_many_unreadable_rows(pipeline: Path, prepare: Prepare) -> None:
-    prepare("tsv", "mine.tsv", languages="en-xx")
-    good = [f"{one}\t{other}\n" for one, other in zip(ENGLISH, FOREIGN, strict=True)]
-    (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 100}\n")
-    (pipeline / "mine/mine.tsv").write_text("".join([*good, *["alone\n"] * 101, *good]))
-    fails(pipeline, PAIRS, "mine.tsv:601: 1 columns, the first line has 2 (101 unreadable rows; ")
+    log = (pipeline / "results/logs/extract_corpus/mine/en-xx.log").read_text()
+    assert "xx side:42: not UTF-8: byte 0xff" in log
+    (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 0.001}\n")
+    fails(pipeline, PAIRS, "en-xx.txt.zip: xx side:42: not UTF-8: byte 0xff (1 of 500 rows")
 
 
 def test_a_path_to_no_file(pipeline: Path, prepare: Prepare) -> None:
@@ -140,7 +131,7 @@ def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
         "aligned",
         "a.en.gz",
         languages="en",
-        more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\n",
+        more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\tyes\n",
     )
     for code in ("en", "xx"):
         (pipeline / f"mine/a.{code}.gz").write_bytes(gzip.compress(b"", mtime=0))

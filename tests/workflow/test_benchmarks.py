@@ -81,7 +81,7 @@ def test_mining_benchmark(tmp_path):
     command = [sys.executable, "benchmarks/mining.py", "--quick", "--repeats", "1", "--output", str(output)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     (case,) = json.loads(output.read_text())["seconds"].values()
-    assert set(case) == {"paraphrastic", "numpy", "FAISS"}
+    assert {"paraphrastic", "numpy"} <= set(case)
     assert all(seconds > 0 for seconds in case.values())
     assert len(result.stdout.splitlines()) == 1
     options = ["--sentences", "3000", "--dimension", "16"]

@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 from pipelines import configure, snakemake
 
 Edit = Callable[[Path, str, str], None]
@@ -51,7 +51,7 @@ def test_systems_without_a_language_are_told(finished_once: Path) -> None:
 
 
 def test_an_archive_of_bucc(finished: Path) -> None:
-    pairs = pl.read_parquet(finished / "results/corpora/de/pairs.parquet").head(400)
+    pairs = pd.read_parquet(finished / "results/corpora/de/pairs.parquet").head(400)
     sides = {"x.de": pairs["target"][:300], "x.en": pairs["source"][200:]}
     texts = {
         name: "".join(f"{name}-{i}\t{text}\n" for i, text in enumerate(side)) for name, side in sides.items()

@@ -96,8 +96,7 @@ def test_a_language_with_its_variant_and_its_distances(own: Path) -> None:
     # Files that do not fit together are an error of one line.
     (own / TABLE).unlink()
     (own / "mine/distances_languages.txt").write_text("eng,deu")
-    for name in ("distances_languages.txt", "distances_languages.txt.lock"):
-        (own / "resources/downloads/mine_uriel" / name).unlink()
+    (own / "resources/downloads/mine_uriel/distances_languages.txt").unlink()
     run = snakemake(own, *RUN, TABLE)
     assert run.returncode != 0
     assert "error in tabulate_language_choice: resources/downloads/mine_uriel/distances2.zip: " in run.stdout

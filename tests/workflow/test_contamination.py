@@ -5,7 +5,7 @@ import gzip
 import re
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pytest
 from pipelines import configure, planned, snakemake
 
@@ -29,7 +29,7 @@ def contaminate(pipeline: Path) -> None:
 
 
 def lines(pipeline: Path) -> set[int]:
-    return set(pl.read_parquet(pipeline / "results/corpora/fr/pairs.parquet")["line"])
+    return set(pd.read_parquet(pipeline / "results/corpora/fr/pairs.parquet")["line"])
 
 
 def rows(pipeline: Path) -> dict[str, dict[str, str]]:

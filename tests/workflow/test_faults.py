@@ -127,20 +127,6 @@ def test_a_configuration_that_changes_under_a_run(
     finishes(small, undisturbed)
 
 
-def test_a_clock_that_is_moved_back(small: Path, undisturbed: Path) -> None:
-    finish(small, "results/selected/fr/sample_aligned/en-fr.parquet")
-    made = [path for name in ("resources", "results") for path in (small / name).rglob("*") if path.is_file()]
-    hours = 3600 * 10**9
-    times = {path: path.stat().st_mtime_ns for path in made}
-    for path, moment in times.items():
-        os.utime(path, ns=(moment + 5 * hours, moment + 5 * hours))
-    run = finish(small, PAIRS)
-    assert message("Files are from the future").search(run.stdout)
-    assert "Extract" not in run.stdout
-    assert [path for path in made if path.stat().st_mtime_ns > max(times.values()) + hours] == []
-    finishes(small, undisturbed)
-
-
 def test_a_step_that_gets_no_more_memory(small: Path, undisturbed: Path, tmp_path: Path) -> None:
     log, of_step = tmp_path / "log", small / "results/logs/score_pairs/sample_aligned/en-fr/1-of-1.log"
     run = start(small, log, PAIRS)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pytest
 from faults import SETTINGS
 from pipelines import copy_pipeline, snakemake
@@ -52,7 +52,7 @@ def test_a_corpus_of_any_path_and_text_is_read(pipeline: Path, name: str) -> Non
     (pipeline / "small.yaml").write_text(SETTINGS.replace("sample_aligned", entry))
     run = snakemake(pipeline, "--configfile", "small.yaml", "--", PAIRS)
     assert run.returncode == 0, run.stdout
-    assert pl.read_parquet(pipeline / PAIRS)["source"][0] == f"{HOSTILE} 0"
+    assert pd.read_parquet(pipeline / PAIRS)["source"][0] == f"{HOSTILE} 0"
     assert nothing_was_run(pipeline)
 
 

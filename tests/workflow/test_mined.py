@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 import pytest
 from pipelines import ROOT, planned, snakemake
 from tiny_transformer import write_marian
@@ -76,9 +76,9 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     card = "results/models/en/README.md"
     run = snakemake(mined, *RUN, MODEL, card, "results/tables/funnel.csv", "results/tables/corpora.csv")
     assert run.returncode == 0, run.stdout
-    pairs = pl.read_parquet(mined / f"{PAIRS}.parquet")
+    pairs = pd.read_parquet(mined / f"{PAIRS}.parquet")
     translations = bitext(mined / "bitext.jsonl")
-    drawn = [{row["source"], row["target"]} for row in pairs.to_dicts()]
+    drawn = [{*both} for both in zip(pairs["source"], pairs["target"], strict=True)]
     assert all(pair in translations.values() for pair in drawn)
     counts = json.loads((mined / f"{PAIRS}.counts.json").read_text())
     assert (counts["read"], counts["pairs"]) == (1200, len(drawn))
@@ -108,7 +108,7 @@ def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
     assert plan.rules == {"extract_corpus", "measure_similarity", "sample_paraphrases"}
     run = snakemake(mined, *RUN, PAIRS + ".parquet")
     assert run.returncode != 0
-    assert "error in measure_similarity: encoder: neither a model folder nor one of" in run.stdout
+    assert "error in measure_similarity: encoder: " in run.stdout
     assert "Traceback" not in run.stdout
 
     edit(mined / "config.yaml", "{path: encoder}", "{sentence_transformers: some/model}")
@@ -174,11 +174,11 @@ def test_a_corpus_is_translated(pipeline: Path) -> None:
     assert ended.returncode == 0, ended.stdout
     result = json.loads((folder / "en-en.counts.json").read_text())
     assert result["read"] == 40 == sum(result.values()) - 40
-    made = pl.read_parquet(folder / "en-en.parquet")
+    made = pd.read_parquet(folder / "en-en.parquet")
     assert made["translation_score"].max() < 0
-    selected = pl.read_parquet(pipeline / "results/selected/en/bitext_translated/en-en.parquet")
+    selected = pd.read_parquet(pipeline / "results/selected/en/bitext_translated/en-en.parquet")
     assert 0 < len(selected) <= len(made) // 2 + 1
-    shard = pl.read_parquet(pipeline / "results/translated/bitext_translated/bitext/1-of-1.parquet")
+    shard = pd.read_parquet(pipeline / "results/translated/bitext_translated/bitext/1-of-1.parquet")
     assert set(shard["source"]) <= {english for both in translations.values() for english in both}
 
 

@@ -19,7 +19,6 @@ definitions:
       - {path: mine/My-Data.tsv.gz, columns: [2, 1]}
       - {path: mine/more.tsv}
 language_id: null
-extraction: {max_unreadable: 5}
 selection:
   bitext: {language: null}
 vocabulary: {size: 300}
@@ -55,10 +54,10 @@ def own(pipeline: Path) -> Path:
 def test_a_model_of_ones_own_file(own: Path) -> None:
     run = snakemake(own, *RUN, MODEL, "results/tables/funnel.csv")
     assert run.returncode == 0, run.stdout
-    # The file is used in place, and a list names the lines that cannot be read.
+    # The file is used in place, and the log names the lines that cannot be read.
     assert not (own / "resources/downloads/my_data").exists()
-    report = (own / "results/pairs/my_data/en-xx.unreadable.tsv").read_text().splitlines()
-    assert report[1:] == ["mine/My-Data.tsv.gz\t11\t1 columns, the first line has 2"]
+    log = (own / "results/logs/extract_corpus/my_data/en-xx.log").read_text()
+    assert "mine/My-Data.tsv.gz:11: 1 columns" in log
     description = json.loads((own / MODEL).read_text())
     assert description["corpora"]["my_data"].startswith("sha256:")
 

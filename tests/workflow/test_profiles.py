@@ -205,9 +205,9 @@ def test_the_code_of_a_rule_has_the_function_that_it_calls() -> None:
 def test_every_need_is_some_rules() -> None:
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
     asked = set().union(*map(steps_of, re.findall(r'needs\("([a-z_{}]+)"', text)))
-    # These describe the needs of other steps under certain settings, and what models and vectors add.
-    variants = {"score_pairs_treebank", "select_pairs_ranked", "merge_pairs_near_duplicates"}
-    assert NEEDS.keys() - asked == {*variants, "train_transformer", "weights", "word_vectors"}
+    # These describe the needs of other steps under certain settings, and what models add.
+    variants = {"score_pairs_treebank", "select_pairs_ranked"}
+    assert NEEDS.keys() - asked == {*variants, "train_transformer", "weights"}
 
 
 def test_rules_are_rules() -> None:

@@ -51,28 +51,31 @@ language_id: sample_languages
 selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
 evaluation: {sts: sample_sts, probes: probes, retrieval: [pupil]}
-negatives: {model: paraphrases}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
 FOUND_ELSEWHERE = {
     "choose_model": {"input.models", "output.weights", "output.sentencepiece", "output.config"},
     "choose_transformer": {"input.models", "output.pooling"},
     "convert_tokenizer": {"input.sentencepiece", "input.config", "output.modules"},
-    "download_file": {"output.lock"},
     "embed_pieces": {"input.system"},
     "embed_sample": {"input.system"},
     "embed_teacher": {"input.system"},
     "encode_dataset": {"input.sentencepiece"},
-    "encode_part": {"input.sentencepiece"},
-    **{f"evaluate_{task}": {"output.samples"} for task in (*TASKS, "part")},
+    **{f"evaluate_{task}": {"output.samples"} for task in TASKS},
     "initialise_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
     "measure_speed": {"input.systems"},
     "tabulate_systems": {"input.results", "input.samples"},
     "train_model": {"output.sentencepiece", "output.config", "output.history"},
-    "train_part": {"output.sentencepiece", "output.config", "output.history"},
     "train_transformer": {"output.history", "output.pooling"},
     "write_card": {"input.sweep", "input.tokenizer"},
+    "write_provenance": {
+        "input.tables",
+        "input.intervals",
+        "input.figures",
+        "input.models",
+        "input.results",
+    },
     "write_report": {
         "input.tables",
         "input.intervals",
@@ -89,7 +92,6 @@ FOR_SNAKEMAKE = {
     "import_dataset": {f"params.versions.own.{ending}" for ending in ("h5", "txt", "model")},
     "merge_pairs": {"params.corpora.0"},
     "prepare_bucc": {"params.version"},
-    "rank_pairs": {"params.corpora.0", "params.parts"},
     "sample_paraphrases": {"params.corpora.0"},
     "write_provenance": {"params.config"},
 }

@@ -108,11 +108,6 @@ def test_models_from_a_teacher_alone(folder: Path) -> None:
             "definitions.more.weights: 'notes' has no pairs that could be repeated",
         ),
         (
-            "vocabulary: {size: 800}\n",
-            "vocabulary: {size: 800}\nfilter_study: {model: own, rank_by: [trigram_overlap]}\n",
-            "filter_study.model: 'notes', a corpus of 'own', has no pairs to rank",
-        ),
-        (
             "epochs: 1, dimension: 64}\n",
             "epochs: 1, dimension: 64}\n    encoder: {languages: separate}\n",
             "'notes' has sentences without pairs, which suit only models whose languages share everything",

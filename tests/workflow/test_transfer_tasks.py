@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from pipelines import configure, snakemake
 
@@ -62,8 +62,8 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     text = (words / "results/testsets/sentences.txt").read_text(encoding="utf-8")
     sentences = text.removesuffix("\n").split("\n")
     for path in testsets:
-        data = pl.read_parquet(words / path)
-        assert set(data["sentence1"]) | set(data["sentence2"].drop_nulls()) <= set(sentences)
+        data = pd.read_parquet(words / path)
+        assert set(data["sentence1"]) | set(data["sentence2"].dropna()) <= set(sentences)
     write_vectors(words, sentences)
     run = snakemake(words, "results/tables/senteval.csv", "results/tables/polish.csv")
     assert run.returncode == 0, run.stdout
@@ -82,7 +82,6 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     # Now one data set has a bad line.
     edit(words / "data/polish/8tags/dev.txt", "\n3 ", "\n9 ")
     (words / "resources/downloads/my_8tags/dev.txt").unlink(missing_ok=True)
-    (words / "resources/downloads/my_8tags/dev.txt.lock").unlink(missing_ok=True)
     run = snakemake(words, "--forcerun", "prepare_transfer", "--", "results/testsets/polish.parquet")
     assert run.returncode
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("error in prepare_transfer: ")]

@@ -4,6 +4,7 @@ Input: scored. Outputs: statistics, sample (of its sentences).
 """
 
 from adapter import step
+from paraphrastic_pipeline.corpus.database import resources_of
 from paraphrastic_pipeline.corpus.statistics import describe_corpus
 
 with step(snakemake):
@@ -14,4 +15,5 @@ with step(snakemake):
         languages=tuple(snakemake.wildcards.pair.split("-")),
         sentences=snakemake.params.sentences,
         seed=snakemake.params.seed,
+        **resources_of(snakemake, share=5),
     )

@@ -1,6 +1,6 @@
 """Fetch one file of the registry.
 
-Outputs: file, lock (its digest).
+Output: file.
 """
 
 from adapter import step
@@ -8,4 +8,4 @@ from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 
 with step(snakemake):
-    fetch(RemoteFile(**snakemake.params.file), snakemake.output.file, mirror=snakemake.config["mirror"])
+    fetch(RemoteFile(**snakemake.params.file), snakemake.output.file, mirror=snakemake.params.mirror)

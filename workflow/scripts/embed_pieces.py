@@ -6,7 +6,7 @@ Inputs: dataset, sentencepiece, system (its files; none if it has only a name). 
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.training.teacher import embed_pieces
 
 with step(snakemake):
@@ -14,5 +14,5 @@ with step(snakemake):
         Path(snakemake.input.dataset),
         [Path(model) for model in snakemake.input.sentencepiece],
         Path(snakemake.output.vectors),
-        encoder=open_system(snakemake.params.system, threads=snakemake.threads),
+        encoder=open_encoder(snakemake.params.system, threads=snakemake.threads),
     )

@@ -6,7 +6,7 @@ Inputs: pairs, system (its files; none if it has only a name). Output: vectors.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.training.teacher import embed_sample
 
 with step(snakemake):
@@ -14,7 +14,7 @@ with step(snakemake):
     embed_sample(
         snakemake.input.pairs,
         Path(snakemake.output.vectors),
-        encoder=open_system(params.system, threads=snakemake.threads),
+        encoder=open_encoder(params.system, threads=snakemake.threads),
         languages=params.languages,
         known=params.known,
         texts=params.texts,

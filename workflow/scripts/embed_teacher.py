@@ -6,7 +6,7 @@ Inputs: pairs, system (its files; none if it has only a name). Output: vectors.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.training.teacher import embed_teacher
 
 with step(snakemake):
@@ -14,6 +14,6 @@ with step(snakemake):
     embed_teacher(
         snakemake.input.pairs,
         Path(snakemake.output.vectors),
-        encoder=open_system(snakemake.params.system, threads=snakemake.threads),
+        encoder=open_encoder(snakemake.params.system, threads=snakemake.threads),
         languages=(languages[0], languages[-1]),
     )

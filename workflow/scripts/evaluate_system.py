@@ -6,12 +6,12 @@ Inputs: official, and the function's arguments; the system's files. Outputs: res
 from pathlib import Path
 
 from adapter import function_of, paths, step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.evaluation.results import Evaluation
 
 with step(snakemake):
     params, threads, files = snakemake.params, snakemake.threads, paths(snakemake.input)
-    encoder = open_system(params.system, threads=threads)
+    encoder = open_encoder(params.system, threads=threads)
     result, official = Path(snakemake.output.result), files.pop("official", None)
     evaluation = Evaluation(encoder, result, official, **params.evaluation, threads=threads)
     function_of(params.function)(evaluation, **files, **params.settings)

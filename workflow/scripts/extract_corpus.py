@@ -1,12 +1,10 @@
 """Read a corpus from its files and write its pairs as Parquet.
 
-Inputs: downloads (or local files). Outputs: pairs, unreadable (rows that were left out).
+Inputs: downloads (or local files). Output: pairs.
 """
 
 from adapter import step
-from paraphrastic_pipeline.corpus.database import resources_of
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.sentence_groups import Drawing
 
 with step(snakemake):
     files = zip(snakemake.input.downloads, snakemake.params.files, strict=True)
@@ -15,8 +13,6 @@ with step(snakemake):
         [CorpusFile(path, file["languages"], file["members"]) for path, file in files],
         tuple(snakemake.wildcards.pair.split("-")),
         snakemake.output.pairs,
-        max_member_bytes=snakemake.config["max_member_bytes"],
-        unreadable=snakemake.output.unreadable,
         max_unreadable=snakemake.params.max_unreadable,
-        drawing=Drawing.of_rule(snakemake.params.drawing, resources_of(snakemake, share=2)),
+        seed=snakemake.params.seed,
     )

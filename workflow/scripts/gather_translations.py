@@ -8,7 +8,7 @@ from pathlib import Path
 from adapter import step
 from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.translation import gather_translations
-from paraphrastic_pipeline.settings.declared import built
+from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.sections.selection import LanguageFilter
 
 with step(snakemake):
@@ -18,7 +18,7 @@ with step(snakemake):
         FilterFiles(output.pairs, output.counts, output.examples),
         language=snakemake.params.language,
         identifier=next(map(Path, snakemake.input.identifier), None),
-        rule=built(LanguageFilter | None, snakemake.params.rule),
+        rule=parsed(LanguageFilter | None, snakemake.params.rule),
         preparation=snakemake.params.preparation,
         identify=snakemake.params.identify,
         seed=snakemake.params.seed,

@@ -4,14 +4,14 @@ Inputs: pairs, system (its files; none if it has only a name). Output: similarit
 """
 
 from adapter import step
-from paraphrastic_pipeline.base.encoders import open_system
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.corpus.bitext_similarity import measure_similarity
 
 with step(snakemake):
     measure_similarity(
         snakemake.input.pairs,
         snakemake.output.similarity,
-        encoder=open_system(snakemake.params.system, threads=snakemake.threads),
+        encoder=open_encoder(snakemake.params.system, threads=snakemake.threads),
         languages=tuple(snakemake.params.languages),
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

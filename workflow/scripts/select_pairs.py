@@ -6,7 +6,7 @@ Input: scored. Outputs: selected, counts, dropped (a sample for reading).
 from adapter import step
 from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.select import select_pairs
-from paraphrastic_pipeline.settings.declared import built
+from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.sections.selection import BitextSelection, ParaphraseSelection
 
 with step(snakemake):
@@ -15,7 +15,7 @@ with step(snakemake):
         snakemake.input.scored,
         FilterFiles(output.selected, output.counts, output.dropped),
         languages=snakemake.params.languages,
-        selection=built(
+        selection=parsed(
             ParaphraseSelection if "rank" in snakemake.params.selection else BitextSelection,
             snakemake.params.selection,
         ),

@@ -12,11 +12,12 @@ from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.train import Watching, train_model
 
 with step(snakemake):
-    params, model = snakemake.params, snakemake.config["definitions"][snakemake.wildcards.model]
+    params, watching = snakemake.params, dict(snakemake.params.watching)
+    choose_by = watching.pop("choose_by")
     train_model(
         TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about),
         Path(snakemake.output.weights).parent,
         threads=snakemake.threads,
-        development=DevelopmentData.of_rule(snakemake.input, model["choose_by"]).in_training(),
-        watching=Watching.of_model(model),
+        development=DevelopmentData.of_rule(snakemake.input, choose_by).in_training(),
+        watching=Watching(**watching),
     )

@@ -13,12 +13,13 @@ from paraphrastic_pipeline.training.train import Watching, train_model
 from paraphrastic_pipeline.training.transformer import begin_transformer
 
 with step(snakemake):
-    params, model = snakemake.params, snakemake.config["definitions"][snakemake.wildcards.model]
+    params, watching = snakemake.params, dict(snakemake.params.watching)
+    choose_by = watching.pop("choose_by")
     train_model(
         TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about),
         Path(snakemake.output[0]).parent,
         threads=snakemake.threads,
         begin=begin_transformer,
-        development=DevelopmentData.of_rule(snakemake.input, model["choose_by"]).in_training(),
-        watching=Watching.of_model(model),
+        development=DevelopmentData.of_rule(snakemake.input, choose_by).in_training(),
+        watching=Watching(**watching),
     )

@@ -1,12 +1,10 @@
-"""Write a record of where the results come from.
+"""Write with which code, configuration and packages the results were made.
 
-Inputs: any results. Output: provenance.
+Inputs: any results, after which it is written. Output: provenance.
 """
 
 from adapter import step
 from paraphrastic_pipeline.report.provenance import write_provenance
 
 with step(snakemake):
-    write_provenance(
-        list(snakemake.input), snakemake.output.provenance, logs="results/logs", config=snakemake.config
-    )
+    write_provenance(snakemake.output.provenance, config=snakemake.config)

@@ -206,7 +206,10 @@ class Source:
             asked = self._asked()
             # Where the decimal sign is a comma, spreadsheets write semicolons between cells.
             marks = "\t" if self.kind == "\t" else ",;"
-            cells_of = {mark: next(_separated_rows(iter([beginning]), mark), _NO_ROW)[2] for mark in marks}
+            tops = {mark: next(_separated_rows(iter([beginning]), mark), _NO_ROW)[2] for mark in marks}
+            cells_of = {
+                mark: beginning.split(mark) if isinstance(top, str) else top for mark, top in tops.items()
+            }
             mark = max(marks, key=lambda mark: (set(asked) <= set(cells_of[mark]), len(cells_of[mark])))
             rows = _separated_rows(lines, mark, len(cells_of[mark]) if mark == "\t" else 0)
             top = next(rows, _NO_ROW)
@@ -232,8 +235,9 @@ class Source:
         number = 1
         try:
             with ParquetFile(self._file) as file:
-                wanted = self._wanted(file.schema_arrow.names)
-                for batch in file.iter_batches(size, columns=list(dict.fromkeys(wanted))):
+                wanted = self._wanted(file.schema_arrow.empty_table().flatten().column_names)
+                for block in file.iter_batches(size, columns=list(dict.fromkeys(wanted))):
+                    batch = pa.Table.from_batches([block]).flatten()
                     rows = range(number, number + len(batch))
                     texts = [_texts_of(batch.column(name), name) for name in wanted[: self.texts]]
                     ids = _ids_of(batch.column(self.id), self.id) if self.id else rows

@@ -1,8 +1,7 @@
 """CSV and TSV files, which programs read back and people open in spreadsheets.
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, even if it is a sentence of a
-corpus. Unless it is a number, such a cell is written with an apostrophe before it. The readers of this module
-take the apostrophe away again, so every text comes back as it was.
+corpus. Unless it is a number, such a cell is written with an apostrophe before it, which reading takes away.
 """
 
 import csv
@@ -23,36 +22,23 @@ _FORMULA = re.compile(
     "['\"\\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2060-\u2064\ufeff]*"
     "[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|'*[\t\r\n]"
 )
-_QUOTED = re.compile('[",\r\n]')
 
 
 def _is_formula(text: str) -> bool:
     return _FORMULA.match(text) is not None and not NUMBER.fullmatch(text)
 
 
-def _guarded(text: str) -> str:
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
     return f"'{text}" if _is_formula(text) else text
 
 
-def _restored(text: str) -> str:
-    return text[1:] if text.startswith("'") and _is_formula(text[1:]) else text
-
-
 def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV with a header, in UTF-8 and with LF line ends.
-
-    A column that a row lacks stays empty, and keys that are not columns are left out.
-    """
+    """Write the named columns of rows as CSV with a header; one that a row lacks is empty there."""
     with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.write(_csv_line(columns))
-        file.writelines(_csv_line([row.get(name, "") for name in columns]) for row in rows)
-
-
-def _csv_line(cells: Sequence[Any]) -> str:
-    # Python's own writer does not quote a carriage return, at which a reader ends the row.
-    texts = [_guarded("" if cell is None else str(cell)) for cell in cells]
-    quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(text) else text for text in texts]
-    return ('""' if quoted == [""] else ",".join(quoted)) + "\n"
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
 
 
 def read_csv(path: str | Path) -> list[dict[str, str]]:
@@ -64,7 +50,11 @@ def read_csv_with_header(path: str | Path) -> tuple[list[str], list[dict[str, st
     """Read the names of the columns and the rows of a CSV file; a damaged one is an `InputError`."""
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
-            lines = [[*map(_restored, line)] for line in csv.reader(file, strict=True) if line]
+            lines = [
+                [cell[1:] if cell[:1] == "'" and _is_formula(cell[1:]) else cell for cell in line]
+                for line in csv.reader(file, strict=True)
+                if line
+            ]
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{path}: not readable: {error}") from None
     columns, *rows = lines or [[]]
@@ -81,24 +71,9 @@ def write_tsv(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[
 
 
 def tsv_line(cells: Iterable[Any]) -> str:
-    """A line of a TSV file for people to read.
-
-    White space in cells is collapsed, floats have four decimals, and None becomes an empty cell.
-    """
-    return "\t".join(map(_tsv_cell, cells)) + "\n"
-
-
-def _tsv_cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4f}" if isinstance(value, float) else _guarded(" ".join(clean(str(value)).split()))
-
-
-def read_tsv(path: str | Path) -> list[dict[str, str]]:
-    """Read the rows of a file of `write_tsv`; a missing or damaged one is an `InputError`."""
-    try:
-        columns, *lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        rows = [[*map(_restored, line.split("\t"))] for line in lines]
-        return [dict(zip(columns.split("\t"), row, strict=True)) for row in rows]
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable: {error}") from None
+    """A line of a TSV file: white space in cells is collapsed, and floats have four decimals."""
+    texts = (
+        f"{cell:.4f}" if isinstance(cell, float) else clean("" if cell is None else str(cell))
+        for cell in cells
+    )
+    return "\t".join(_cell(" ".join(text.split())) for text in texts) + "\n"

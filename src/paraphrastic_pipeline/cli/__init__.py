@@ -4,7 +4,7 @@ from paraphrastic_pipeline.cli import runs, training_data
 
 COMMANDS = {
     "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
-    "understand a run": (runs.report, runs.verify),
+    "understand a run": (runs.report,),
 }
 ENDING = """\
 Training itself is run by Snakemake:

@@ -21,17 +21,17 @@ def named(text: str, example: str, type: Callable[[str], Any] = str) -> tuple[st
 
 def settings_of(config: Settings) -> dict[str, Any]:
     """Parse the values of `--config`, which are YAML, by their keys."""
-    import yaml
+    from yaml import YAMLError
 
-    from paraphrastic_pipeline.base.yaml_bounds import RefusedError
-    from paraphrastic_pipeline.base.yaml_text import read_yaml
+    from paraphrastic_pipeline.settings.yaml import read_yaml
 
     try:
         return {key: read_yaml(value) for key, value in config}
-    except RefusedError as error:
-        raise InputError(f"--config: {error.problem}") from None
-    except (yaml.YAMLError, ValueError):
-        raise InputError("--config: a value is not valid YAML; an example is models=[en]") from None
+    except (YAMLError, ValueError) as error:
+        problem = getattr(error, "problem", error)
+        raise InputError(
+            f"--config: a value is not as YAML should be, such as models=[en]: {problem}"
+        ) from None
 
 
 CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)

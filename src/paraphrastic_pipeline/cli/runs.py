@@ -1,4 +1,4 @@
-"""`paraphrastic new`, `config`, `plan`, `report` and `verify`: before and after a run of the pipeline."""
+"""`paraphrastic new`, `config`, `plan` and `report`: before and after a run of the pipeline."""
 
 import argparse
 import json
@@ -90,15 +90,15 @@ the definition of one model with the values of its recipe.
 )
 def config(configfile: list[Path], config: Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
-    from paraphrastic_pipeline.base.yaml_text import write_yaml
     from paraphrastic_pipeline.settings.check import (
         DEFAULT_CONFIG,
         check_config,
         complete_config,
         read_config,
     )
-    from paraphrastic_pipeline.settings.declared import as_json as json_of
     from paraphrastic_pipeline.settings.definitions import undefined
+    from paraphrastic_pipeline.settings.sections.fields import as_json as json_of
+    from paraphrastic_pipeline.settings.yaml import write_yaml
 
     if not DEFAULT_CONFIG.is_file():
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
@@ -202,32 +202,3 @@ def report(results: str, output: str) -> None:
     from paraphrastic_pipeline.report.page import write_report
 
     write_report(results, output)
-
-
-@cli.command(
-    "check that results and their data have not changed",
-    "Compute the digests of the results and of their data again, and name the files whose digests differ\n"
-    "from those in results/provenance.json.",
-    """\
-example:
-  snakemake --cores all results/provenance.json
-  paraphrastic verify --results results
-
-A file that differs was changed or damaged after it was made. Delete it, and Snakemake makes it again.
-""",
-    cli.argument(
-        "--results", default="results", metavar="DIR", help="folder with provenance.json (default: results)"
-    ),
-)
-def verify(results: str) -> None:
-    """Check that results and the data that they were made from have not changed."""
-    from paraphrastic_pipeline.report.provenance import verify
-
-    verified = verify(results)
-    for path, cause in verified.differing.items():
-        cli.say(f"{path}: {cause}")
-    for path in verified.absent:
-        cli.note(f"{path}: does not exist, so there is nothing to check against")
-    if verified.differing:
-        raise InputError(f"{results}: {len(verified.differing)} of {verified.checked} files differ")
-    cli.say(f"{results}: {verified.same} files are unchanged")

@@ -76,7 +76,7 @@ def licences(configfile: list[Path]) -> None:
 
     config = read_config(configfile or [DEFAULT_CONFIG])
     checked, datasets = check_config(config)
-    named = {corpus for definition in checked.definitions.values() for corpus in definition.corpora}
-    named |= {corpus for mined in checked.mined.values() for corpus in mined.corpora}
+    named = {corpus for definition in checked.definitions.values() for corpus in definition.names}
+    named |= {corpus for mined in checked.mined.values() for corpus in mined.names}
     for name in sorted(named - set(checked.mined)):
         cli.say(name, datasets[name].commercial, datasets[name].licence)

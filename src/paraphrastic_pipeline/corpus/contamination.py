@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.files import write_json
-from paraphrastic_pipeline.base.tables import write_tsv
+from paraphrastic.base.files import read_json, write_json
+from paraphrastic_pipeline.base.tables import write_csv, write_tsv
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.normal_form import ngrams_of, words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
@@ -32,6 +32,8 @@ _CONTAMINATED_SCHEMA = pa.schema(
 )
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
+# Kinds of contamination.
+_KINDS = ("exact", "near")
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
@@ -230,3 +232,28 @@ def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Ite
                 "sentence": text,
                 "test_sentence": test["sentence"],
             }
+
+
+def tabulate_contamination(
+    counts: Sequence[Path], table: Path, *, corpora: Sequence[tuple[str, str]], drop: Sequence[str]
+) -> None:
+    """Write how many pairs of each model and corpus occur in each test set, and in any of them (`all`).
+
+    Columns: `model`, `corpus`, `testset`, `read` (selected pairs), `exact`, `near` (empty if near duplicates
+    were not looked for), `dropped` (according to `drop`) and `share` (of the pairs read, in %).
+
+    Args:
+        counts: JSON files written by `mark_contamination`, in the order of the rows.
+        table: the CSV file.
+        corpora: the model and corpus of each file.
+        drop: kinds of contamination that are left out of training.
+    """
+    rows = []
+    for (model, corpus), path in zip(corpora, counts, strict=True):
+        result = read_json(path)
+        for testset, kinds in (*result["testsets"].items(), ("all", result["all"])):
+            read = result["read"]
+            share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
+            row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
+            rows.append(row | {"dropped": sum(kinds.get(kind, 0) for kind in drop), "share": share})
+    write_csv(table, ["model", "corpus", "testset", "read", *_KINDS, "dropped", "share"], rows)

@@ -51,7 +51,7 @@ def loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:
     if total <= LARGE * read:
         return None
     reason = max(dropped, key=lambda reason: dropped[reason])
-    most = f"{dropped[reason]:,} of them because of `{reason}`"
+    most = f"{dropped[reason]:,} of them because of {reason}"
     return f"{total / read:.0%} of the pairs of {name} are dropped, {total:,} of {read:,}, and {most}."
 
 

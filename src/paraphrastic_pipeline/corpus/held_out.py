@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
+import duckdb
 import pyarrow as pa
 
 from paraphrastic.base.files import atomic_output
@@ -26,6 +27,8 @@ _FEWEST, _LARGEST_SHARE = 10, 0.25
 _MOST_LINES = 5
 # Lines that are looked at for each one that is needed, since not every pair is suitable.
 _CANDIDATES = 8
+# Source, target, corpus and line.
+_Pair = tuple[str, str, int, int]
 _ABOUT = ("name", "source_language", "target_language")
 
 
@@ -76,7 +79,6 @@ def hold_out_pairs(
     Raises:
         InputError: the disk is full, or the memory is too small.
     """
-    line = "corpus || ' ' || line"
     with open_database(f"{output.pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
         database.execute(
@@ -84,33 +86,8 @@ def hold_out_pairs(
         )
         total = integer(database, "SELECT count(*) FROM (SELECT DISTINCT corpus, line FROM pairs)")
         wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
-        # A line is chosen first, so that one with many pairs is not chosen more often.
-        database.execute(
-            f"""
-            CREATE TABLE candidates AS
-            SELECT source, target, corpus, line FROM pairs SEMI JOIN (
-                SELECT DISTINCT corpus, line FROM pairs
-                ORDER BY {random_number(seed, "hold out", line)}, corpus, line LIMIT {_CANDIDATES * wanted}
-            ) USING (corpus, line)
-            QUALIFY 1 = row_number() OVER (
-                PARTITION BY corpus, line ORDER BY {random_number(seed, "hold out of a line")}, place
-            )
-            """  # noqa: S608 - numbers of ours
-        )
-        candidates = database.execute(
-            f"""
-            WITH frequent AS (
-                SELECT sentence FROM (
-                    SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs
-                ) SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
-                GROUP BY sentence HAVING count(*) > {_MOST_LINES}
-            )
-            SELECT source, target, corpus, line FROM candidates
-            WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
-            ORDER BY {random_number(seed, "hold out", line)}, corpus, line
-            """  # noqa: S608
-        ).fetchall()
-    found: list[tuple[str, str, int, int]] = []
+        candidates = _candidates(database, _CANDIDATES * wanted, seed)
+    found: list[_Pair] = []
     seen: set[str] = set()
     for candidate in candidates:
         forms = {"".join(words_of(text)) for text in candidate[:2]}
@@ -127,6 +104,38 @@ def hold_out_pairs(
     _write_lines(output.table, (f"{source}\t{target}" for source, target, *_ in found))
     _write_lines(output.sentences, (target for _, target, *_ in found))
     return len(found)
+
+
+def _candidates(database: duckdb.DuckDBPyConnection, most: int, seed: int) -> list[_Pair]:
+    """Random pairs of the view `pairs`, each of another line, whose sentences are in few lines."""
+    line = "corpus || ' ' || line"
+    # A line is chosen first, so that one with many pairs is not chosen more often.
+    database.execute(
+        f"""
+        CREATE TABLE candidates AS
+        SELECT source, target, corpus, line FROM pairs SEMI JOIN (
+            SELECT DISTINCT corpus, line FROM pairs
+            ORDER BY {random_number(seed, "hold out", line)}, corpus, line LIMIT {most}
+        ) USING (corpus, line)
+        QUALIFY 1 = row_number() OVER (
+            PARTITION BY corpus, line ORDER BY {random_number(seed, "hold out of a line")}, place
+        )
+        """  # noqa: S608 - numbers of ours
+    )
+    found: list[_Pair] = database.execute(
+        f"""
+        WITH frequent AS (
+            SELECT sentence FROM (
+                SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs
+            ) SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
+            GROUP BY sentence HAVING count(*) > {_MOST_LINES}
+        )
+        SELECT source, target, corpus, line FROM candidates
+        WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
+        ORDER BY {random_number(seed, "hold out", line)}, corpus, line
+        """  # noqa: S608
+    ).fetchall()
+    return found
 
 
 def _write_lines(path: str | Path, lines: Iterable[str]) -> None:

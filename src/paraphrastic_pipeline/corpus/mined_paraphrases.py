@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import duckdb
 import numpy as np
 import pyarrow as pa
+from rapidfuzz.distance import Indel
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
@@ -50,8 +51,9 @@ def sample_paraphrases(
 
     The sentences of a group are shuffled and paired two by two. If their number is odd, the last one is
     paired with the first. So each sentence occurs once, except one of an odd group, and a group of n gives
-    n / 2 pairs, rounded up. Then pairs with a Levenshtein ratio above 0.99 are dropped, see
-    `levenshtein_ratio`. The output does not depend on how the bitexts are divided into shards.
+    n / 2 pairs, rounded up. Then pairs with a Levenshtein ratio above 0.99 are dropped: 1 less the
+    insertions and deletions between both sides over their lengths together. The output does not depend on
+    how the bitexts are divided into shards.
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
@@ -99,55 +101,24 @@ def _write_sampled(database: duckdb.DuckDBPyConnection, output: str | Path) -> i
     pairs = database.sql(
         """
         SELECT
-            source, target, line,
-            -- The exact ratio counts characters. A changed character is at most four changed bytes.
-            levenshtein(source, target) < 4 * (1 - $alike) * (strlen(source) + strlen(target)) AS close
-        FROM (
-            SELECT
-                trim(one.target, $marks) AS source,
-                trim(other.target, $marks) AS target,
-                sampled.first + 1 AS line,
-                sampled.place
-            FROM sampled
-            JOIN rows AS one ON one.place = sampled.place
-            JOIN rows AS other ON other.place = sampled.other
-        )
-        ORDER BY place
+            trim(one.target, $marks) AS source,
+            trim(other.target, $marks) AS target,
+            sampled.first + 1 AS line
+        FROM sampled
+        JOIN rows AS one ON one.place = sampled.place
+        JOIN rows AS other ON other.place = sampled.other
+        ORDER BY sampled.place
         """,
-        params={"marks": _MARKS, "alike": _ALIKE},
+        params={"marks": _MARKS},
     )
     written = 0
     with write_blocks(output, PAIR_SCHEMA) as writer:
         for block in pairs.to_arrow_reader(BLOCK_ROWS):
-            columns = (block[name].to_pylist() for name in ("source", "target", "close"))
-            differ = [
-                not close or levenshtein_ratio(source, target) <= _ALIKE
-                for source, target, close in zip(*columns, strict=True)
-            ]
-            kept = block.filter(pa.array(differ))
+            sides = zip(block["source"].to_pylist(), block["target"].to_pylist(), strict=True)
+            kept = block.filter(pa.array([Indel.normalized_similarity(*pair) <= _ALIKE for pair in sides]))
             written += kept.num_rows
-            writer.write(kept.drop_columns("close").cast(PAIR_SCHEMA))
+            writer.write(kept.cast(PAIR_SCHEMA))
     return written
-
-
-def levenshtein_ratio(one: str, other: str) -> float:
-    """Similarity of two texts: 1 less the insertions and deletions between them over their lengths together.
-
-    This is what the library Levenshtein calls the ratio, which the code of the paper computes.
-    """
-    total = len(one) + len(other)
-    # The rest of a pair that is worth looking at is short, without what both begin and end with.
-    for _ in range(2):
-        places = enumerate(zip(one, other, strict=False))
-        start = next((place for place, (a, b) in places if a != b), min(len(one), len(other)))
-        one, other = one[start:][::-1], other[start:][::-1]
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        diagonal, row[0] = row[0], i
-        for j, other_letter in enumerate(other, 1):
-            best = diagonal if letter == other_letter else 1 + min(row[j], row[j - 1])
-            diagonal, row[j] = row[j], best
-    return 1.0 - row[-1] / total if total else 1.0
 
 
 def _read(

@@ -8,11 +8,11 @@ from typing import Literal
 import pyarrow as pa
 
 from paraphrastic.base.text import prepare_text, segment, visible
-from paraphrastic_pipeline.base.text import as_read, composed
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.counts import UNREADABLE
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.overlap import compare_words
+from paraphrastic_pipeline.corpus.text import as_read, composed
 from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words, open_treebank
 
 SCORED_SCHEMA = pa.schema(

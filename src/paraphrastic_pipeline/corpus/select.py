@@ -13,11 +13,11 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.base.text import collapse_spaces
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.counts import UNREADABLE, FilterFiles, loss, warn
 from paraphrastic_pipeline.corpus.filters import Filter, build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.corpus.text import collapse_spaces
 
 _SAMPLE_COLUMNS = (
     "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "source_probability",

@@ -1,27 +1,24 @@
-"""The statistics that describe a corpus in Table 2 of ParaNMT-50M."""
+"""The statistics that describe corpora in Table 2 of ParaNMT-50M, except its column of parses."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
-from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_json
-from paraphrastic_pipeline.base.text import collapse_spaces
-from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic.base.files import read_json, write_json
+from paraphrastic_pipeline.base.tables import write_csv
+from paraphrastic_pipeline.corpus.blocks import read_table, write_table
+from paraphrastic_pipeline.corpus.database import Resources, list_rows, open_database, random_number
 from paraphrastic_pipeline.corpus.tokens import tokenize
 
-_SIDES = ("source", "target")
-_SAMPLE_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string())])
-# Statistics are rounded to so many digits that the division of pairs into blocks makes no difference.
-_DIGITS = 6
+_COLUMNS = (
+    "model", "corpus", "language", "pairs", "used", "length", "length_std", "idf", "idf_std",
+    "vocabulary_entropy", "paraphrase_score", "paraphrase_score_std",
+)  # fmt: skip
+_MEASURES = ("source_tokens", "target_tokens", "paraphrase_score")
 
 
 def describe_corpus(
@@ -32,111 +29,133 @@ def describe_corpus(
     languages: tuple[str, str],
     sentences: int,
     seed: int,
+    **resources: Unpack[Resources],
 ) -> dict[str, Any]:
     """Measure a corpus in one pass, and sample the sentences for the other statistics.
 
-    Lengths (in tokens) and paraphrase scores are measured on all pairs; `std` is the standard deviation. If
-    both sides are in one language, the sources represent it, as in the paper (section 5, "we sampled 100k
+    If both sides are in one language, the sources represent it, as in the paper (section 5, "we sampled 100k
     source sentences").
 
     Args:
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
-        output: JSON file with the result, which is also returned: `pairs`, `sampled`, `paraphrase_score`
-            (`mean` and `std`, or null if no pair has one), and `sides`, which gives for each language its
-            `side` and `length` (`mean` and `std`).
+        output: JSON file with the result, which is also returned: `pairs`; `sides`, which gives for each
+            language its `side` and the mean and standard deviation of its lengths in tokens (`length`); and
+            those of the `paraphrase_score`, which are null if no pair has one.
         sample: Parquet file with `source` and `target` of `sentences` random pairs, or of all if fewer.
         languages: languages of the sources and of the targets.
         sentences: number of pairs to sample.
         seed: seed for the sample.
+        **resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
         InputError: the corpus is empty, or the disk is full.
     """
+    with open_database(f"{output}: cannot be measured", **resources) as database:
+        list_rows(database, scored, columns=_MEASURES, numbered_through=True)
+        moments = ", ".join(f"avg({name}), stddev_pop({name})" for name in _MEASURES)
+        ((pairs, *figures),) = database.execute(f"SELECT count(*), {moments} FROM rows").fetchall()  # noqa: S608
+        order = random_number(seed, "describe")
+        chosen = database.sql(f"SELECT source, target FROM rows ORDER BY {order}, place LIMIT {sentences}")  # noqa: S608
+        write_table(sample, chosen.to_arrow_table())
+    if not pairs:
+        raise InputError(f"{Path(scored[0])}: the corpus is empty: no pairs")
+    measured = {name: figures[2 * number : 2 * number + 2] for number, name in enumerate(_MEASURES)}
     sides = {languages[0]: "source"}
     sides.setdefault(languages[1], "target")
-    moments = {name: np.zeros(3) for name in (*sides.values(), "paraphrase_score")}
-    sampled = Samples(["pair"], seed, size=sentences)
-    columns = [*_SIDES, "source_tokens", "target_tokens", "paraphrase_score"]
-    shards = (read_blocks(shard, columns=columns) for shard in scored)
-    for block in chain.from_iterable(shards):
-        for measure, sums in moments.items():
-            column = block[measure if measure == "paraphrase_score" else f"{measure}_tokens"]
-            values = column.drop_null().to_numpy().astype(np.float64)
-            sums += len(values), values.sum(), (values * values).sum()
-        sampled.add(block.select(_SIDES), np.zeros(block.num_rows, np.intp))
-    if not sampled.read:
-        name = scored[0] if len(scored) == 1 else Path(scored[0]).parent
-        raise InputError(f"{name}: the corpus is empty: no pairs")
-    rows = [row for _, row in sampled.rows()]
-    texts = {side: collapse_spaces([row[side] for row in rows]) for side in _SIDES}
-    with write_blocks(sample, _SAMPLE_SCHEMA) as writer:
-        writer.write(pa.RecordBatch.from_pydict(texts, schema=_SAMPLE_SCHEMA))
     result = {
-        "pairs": sampled.read,
-        "sampled": len(rows),
-        "paraphrase_score": _mean_and_std(moments["paraphrase_score"]),
+        "pairs": pairs,
         "sides": {
-            language: {"side": side, "length": _mean_and_std(moments[side])}
-            for language, side in sides.items()
+            language: {"side": side, "length": measured[f"{side}_tokens"]} for language, side in sides.items()
         },
+        "paraphrase_score": measured["paraphrase_score"],
     }
     write_json(output, result)
     return result
 
 
-class WordStatistics:
-    """Vocabulary entropy and inverse document frequencies of sampled sentences in one language.
+def tabulate_corpora(
+    statistics: Sequence[Path],
+    samples: Sequence[Path],
+    merged: Sequence[Path],
+    table: Path,
+    *,
+    corpora: Sequence[tuple[str, str]],
+    models: Sequence[str],
+) -> None:
+    """Write the statistics of each model's corpora, and how many of their pairs the model is trained on.
 
-    Every sentence of every sample is a document, so all corpora are measured alike. The paper took the
+    Columns: `model`, `corpus`, `language` (of the side that is measured), `pairs`, `used`, and the figures
+    of ParaNMT-50M's Table 2: `length` and `length_std` (tokens), `idf`, `idf_std` and `vocabulary_entropy`
+    (nats, on the sample), `paraphrase_score` and `paraphrase_score_std` (empty if there is no score). The
+    last row of each model has the corpus `all` and the number of pairs that the model is trained on, as in
+    Table 1 of *Paraphrastic Representations at Scale*.
+
+    Args:
+        statistics: JSON files written by `describe_corpus`, in the order of the rows.
+        samples: the samples that it wrote beside them.
+        merged: JSON files written by `merge_pairs`, one per model.
+        table: the CSV file.
+        corpora: the model and corpus of each of the `statistics`.
+        models: the model of each of the merged.
+    """
+    described = {path: read_json(path) for path in statistics}
+    texts: dict[str, dict[Path, list[str]]] = {}
+    for path, sample in zip(statistics, samples, strict=True):
+        for language, side in described[path]["sides"].items():
+            column = read_table(sample, columns=[side["side"]]).column(0).to_pylist()
+            texts.setdefault(language, {})[path] = column
+    words = {language: word_statistics(of_language) for language, of_language in texts.items()}
+    rows: list[Sequence[Any]] = []
+    for model, counts in zip(models, merged, strict=True):
+        files = [
+            (corpus, path) for (name, corpus), path in zip(corpora, statistics, strict=True) if name == model
+        ]
+        pairs, used, known = 0, 0, dict[str, None]()
+        for (corpus, path), then in zip(files, read_json(counts)["corpora"], strict=True):
+            about = described[path]
+            pairs, used = pairs + about["pairs"], used + then["kept"]
+            for language, side in about["sides"].items():
+                figures = (*side["length"], *words[language][path], *about["paraphrase_score"])
+                cells = ("" if value is None else f"{value:.2f}" for value in figures)
+                rows.append((model, corpus, language, about["pairs"], then["kept"], *cells))
+                known[language] = None
+        rows.append((model, "all", "-".join(known), pairs, used))
+    write_csv(table, _COLUMNS, (dict(zip(_COLUMNS, row, strict=False)) for row in rows))
+
+
+def word_statistics(
+    samples: Mapping[Any, Sequence[str]],
+) -> dict[Any, tuple[float | None, float | None, float]]:
+    """Inverse document frequencies and vocabulary entropy of sampled sentences in one language.
+
+    Every sentence of every sample is a document, so all corpora are measured alike; the paper took document
     frequencies from Wikipedia. Words are split by `tokens.tokenize`.
 
     Args:
-        samples: sentences by the name of the corpus.
+        samples: sentences by corpus.
+
+    Returns:
+        For each corpus: the mean and the standard deviation, over its sentences with words, of the mean IDF
+        ln(N / d) of a sentence's words, where d of N documents have the word; and the entropy of its words,
+        in nats.
     """
-
-    def __init__(self, samples: Mapping[Any, Sequence[str]]) -> None:
-        self._tokens = {name: tokenize(texts) for name, texts in samples.items()}
-        self._documents = 0
-        self._frequencies: Counter[str] = Counter()
-        for tokens in self._tokens.values():
-            self._documents += len(tokens.offsets) - 1
-            # Document and word are packed into one integer, to count each word once per document.
-            vocabulary = max(1, len(tokens.words))
-            distinct = np.unique(tokens.owners * vocabulary + tokens.ids)
-            counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words)).tolist()
-            self._frequencies.update(dict(zip(tokens.words, counts, strict=False)))
-
-    def idf(self, name: Any) -> tuple[float | None, float | None]:
-        """Mean and standard deviation, over a sample's sentences, of the mean IDF of a sentence's words.
-
-        The IDF of a word in d of N documents is ln(N / d); a word in none of them counts as in one. Sentences
-        without a word are left out; if no sentence has a word, both values are None.
-        """
-        tokens = self._tokens[name]
-        frequencies = np.array([max(1, self._frequencies[word]) for word in tokens.words], np.float64)
-        idf = np.log(self._documents / frequencies)
-        lengths = np.diff(tokens.offsets)
-        sums = np.bincount(tokens.owners, weights=idf[tokens.ids], minlength=len(lengths))
+    tokens = {name: tokenize(texts) for name, texts in samples.items()}
+    documents = sum(len(each.offsets) - 1 for each in tokens.values())
+    frequencies = Counter[str]()
+    for each in tokens.values():
+        # Document and word are packed into one integer, to count each word once per document.
+        size = max(1, len(each.words))
+        distinct = np.unique(each.owners * size + each.ids)
+        counts = np.bincount(distinct % size, minlength=len(each.words)).tolist()
+        frequencies.update(dict(zip(each.words, counts, strict=False)))
+    result = {}
+    for name, each in tokens.items():
+        idf = np.log(documents / np.array([frequencies[word] for word in each.words], np.float64))
+        lengths = np.diff(each.offsets)
+        sums = np.bincount(each.owners, weights=idf[each.ids], minlength=len(lengths))
         means = sums[lengths > 0] / lengths[lengths > 0]
-        return (float(means.mean()), float(means.std())) if len(means) else (None, None)
-
-    def vocabulary_entropy(self, name: Any) -> float:
-        """Entropy of a sample's words, in nats."""
-        return entropy(np.bincount(self._tokens[name].ids))
-
-
-def entropy(counts: npt.ArrayLike) -> float:
-    """Entropy, in nats, of the distribution with these counts."""
-    values = np.asarray(counts, np.float64)
-    shares = values[values > 0] / values.sum()
-    return float(-(shares * np.log(shares)).sum())
-
-
-def _mean_and_std(moments: Float64) -> dict[str, float] | None:
-    """Mean and standard deviation from the count, sum and sum of squares; None without values."""
-    n, total, squares = moments.tolist()
-    if not n:
-        return None
-    mean = total / n
-    variance = max(0.0, squares / n - mean * mean)
-    return {"mean": round(mean, _DIGITS), "std": round(variance**0.5, _DIGITS)}
+        shares = np.bincount(each.ids) / max(1, len(each.ids))
+        entropy = float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
+        mean_and_std = (float(means.mean()), float(means.std())) if len(means) else (None, None)
+        result[name] = (*mean_and_std, entropy)
+    return result

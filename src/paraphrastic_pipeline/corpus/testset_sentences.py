@@ -1,21 +1,30 @@
 """Gather the sentences of the test sets, to look for them in training data."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import read_blocks, write_table
+from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.registry.archive import open_stream
 
 _MAX_BYTES = 1 << 30
-_COLUMNS = {"testset": pl.String, "dataset": pl.String, "language": pl.String, "sentence": pl.String}
+_SCHEMA = pa.schema(
+    {
+        "testset": pa.string(),
+        "dataset": pa.string(),
+        "language": pa.string(),
+        "sentence": pa.string(),
+        "words": pa.list_(pa.string()),
+    }
+)
 
 # Data set, language (None if unknown), and sentence.
 _Sentences = Iterator[tuple[str, str | None, str]]
@@ -59,25 +68,23 @@ def gather_testsets(
     Raises:
         InputError: a file is damaged or has no test sentence, or a line is not UTF-8.
     """
-    frames = [pl.DataFrame(schema=_COLUMNS)]
+    sentences: dict[tuple[str, str, str | None, str], None] = {}
     for file in files:
-        rows = [(file.testset, *row) for row in _READERS[file.testset](file)]
-        if not rows:
+        found = dict.fromkeys((file.testset, *row) for row in _READERS[file.testset](file))
+        if not found:
             raise InputError(f"{file.path}: contains no test sentence")
-        frames.append(pl.DataFrame(rows, schema=_COLUMNS, orient="row"))
-    sentences = pl.concat(frames).unique(maintain_order=True)
-
-    def prepared(text: str, language: str) -> str:
-        return prepare_text([text], language=language, segmentation=segmentation, lowercase=lowercase)[0]
-
-    words = [
-        words_of(prepared(text, language) if language in segmentation else text)
-        for language, text in sentences.select("language", "sentence").iter_rows()
-    ]
-    sentences = sentences.with_columns(words=pl.Series(words, dtype=pl.List(pl.String)))
-    sentences = sentences.filter(pl.col("words").list.len() > 0)
-    write_table(output, sentences.to_arrow())
-    return dict(sentences.group_by("testset", maintain_order=True).len().iter_rows())
+        sentences |= found
+    columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
+    for row in sentences:
+        _, _, language, text = row
+        if language in segmentation:
+            texts = prepare_text([text], language=language, segmentation=segmentation, lowercase=lowercase)
+            text = texts[0]
+        if words := words_of(text):
+            for column, value in zip(columns.values(), (*row, words), strict=True):
+                column.append(value)
+    write_table(output, pa.table(columns, schema=_SCHEMA))
+    return dict(Counter(columns["testset"]))
 
 
 def _sts(file: TestFile) -> _Sentences:

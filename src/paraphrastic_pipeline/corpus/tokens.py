@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Literal
 from zipfile import ZipFile
@@ -17,7 +18,6 @@ from paraphrastic_pipeline.corpus.spaceless import DOTS, MARKS, SPACELESS
 
 # How words are split; texts that a tokenizer of NLTK has split are left as they are.
 Tokenizer = Literal["word", "white_space", "split"]
-_PUNKT = "punkt_tab/english"
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 # What stands between runs of other scripts.
 _BETWEEN = re.compile(f"(?:[{SPACELESS}][{SPACELESS}{MARKS}]*|[{DOTS}])+")
@@ -128,22 +128,20 @@ def open_treebank(punkt: Path) -> Callable[[Sequence[str]], list[str]]:
         A function that lower-cases texts and puts a space between any two words.
     """
     # Imported here, since only this tokenizer needs NLTK.
+    from nltk.tabdata import PunktDecoder
     from nltk.tokenize import NLTKWordTokenizer, PunktSentenceTokenizer
     from nltk.tokenize.punkt import PunktParameters
 
-    learned = PunktParameters()
+    learned, decoder = PunktParameters(), PunktDecoder()
     with ZipFile(punkt) as archive:
 
-        def rows(name: str) -> list[str]:
-            return archive.read(f"{_PUNKT}/{name}").decode().splitlines()
+        def read(name: str) -> StringIO:
+            return StringIO(archive.read(f"punkt_tab/english/{name}").decode())
 
-        # NLTK's own loader refuses folders that are not in its list.
-        learned.abbrev_types.update(rows("abbrev_types.txt"))
-        learned.sent_starters.update(rows("sent_starters.txt"))
-        learned.collocations.update(tuple(row.split("\t")) for row in rows("collocations.tab"))
-        for row in rows("ortho_context.tab"):
-            word, context = row.split("\t")
-            learned.ortho_context[word] = int(context)
+        learned.collocations = {*decoder.tab2tups(read("collocations.tab"))}
+        learned.sent_starters = decoder.txt2set(read("sent_starters.txt"))
+        learned.abbrev_types = decoder.txt2set(read("abbrev_types.txt"))
+        learned.ortho_context = decoder.tab2intdict(read("ortho_context.tab"))
     split_sentences = PunktSentenceTokenizer(learned).tokenize
     split_words = NLTKWordTokenizer().tokenize
 

@@ -12,13 +12,13 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
 from paraphrastic.model.hub import load_from_hub, not_installed
-from paraphrastic_pipeline.base.text import as_read
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.filters import Language
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.score import Identify
+from paraphrastic_pipeline.corpus.text import as_read
 
 TRANSLATED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64()), ("ended", pa.bool_())])
 GATHERED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64())])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pandas as pd
 
 from paraphrastic.base.arrays import Bool, Float32, Float64, Int64, unit_rows
 from paraphrastic.base.errors import InputError
@@ -16,6 +16,7 @@ from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_
 from paraphrastic.neighbours.nearest import nearest_neighbours
 from paraphrastic.quality.retrieval import unify
 from paraphrastic_pipeline.evaluation.measurement import Measurement, precision_recall_f1, share
+from paraphrastic_pipeline.evaluation.other_sources import gold_digest
 from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.testsets import read_testsets, table_digest
 
@@ -51,7 +52,7 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
     measurements: dict[str, Measurement] = {}
     about = {}
     for language, path in zip(languages, testsets, strict=True):
-        pairs = read_testsets(path).select("sentence", "english")
+        pairs = read_testsets(path)[["sentence", "english"]]
         texts = pairs["sentence"].to_list(), pairs["english"].to_list()
         x, y = _vectors(encoder, texts, (language, "en"), name=f"Tatoeba {language}-en")
         digest = table_digest(pairs)
@@ -68,7 +69,7 @@ def evaluate_tatoeba(evaluation: Evaluation, testsets: Sequence[Path], *, langua
         measurements[f"error {language}"] = measurements[f"error {language}-en"]
         about[language] = {
             "n": len(pairs),
-            "repeated": {column: len(pairs) - pairs[column].n_unique() for column in pairs.columns},
+            "repeated": {column: len(pairs) - pairs[column].nunique() for column in pairs.columns},
             "official": digests.get(language) == digest,
         }
     evaluation.write("tatoeba", measurements, about, languages=about)
@@ -111,7 +112,8 @@ def evaluate_bucc(
     data.
 
     Args:
-        evaluation: the encoder and its settings; the official digests are keyed by pair.
+        evaluation: the encoder and its settings; the official digests, of the gold pairs alone, are
+            keyed by pair.
         testsets: Parquet files with the sentences of `prepare_bucc`.
         gold: Parquet files with the gold pairs, in the same order.
         pairs: the languages of each of them, such as de-en.
@@ -135,19 +137,20 @@ def evaluate_bucc(
             tuned = _tuned(data, mined, f"{pair} {scoring}", evaluation.bootstrap_samples)
             scorings[pair][scoring], figures = tuned
             measurements |= figures
-        datasets[pair] = {**data.about, "official": digests.get(pair) == data.digest}
+        datasets[pair] = {**data.about, "official": digests.get(pair) == data.gold_digest}
     evaluation.write("bucc", measurements, datasets, pairs=scorings, datasets=datasets)
 
 
 class _Data:
     """The distinct sentences of two languages, and the gold pairs as numbers made from their indices."""
 
-    def __init__(self, pair: str, sentences: pl.DataFrame, gold: pl.DataFrame) -> None:
+    def __init__(self, pair: str, sentences: pd.DataFrame, gold: pd.DataFrame) -> None:
         self.pair = pair
         self.languages = pair.split("-")
         self.digest = table_digest(sentences, gold)
-        sides = [sentences.filter(language=language) for language in self.languages]
-        unified = [unify(side["sentence"]) for side in sides]
+        self.gold_digest = gold_digest(zip(gold["source"], gold["target"], strict=True))
+        sides = [sentences[sentences["language"] == language] for language in self.languages]
+        unified = [unify(side["sentence"].to_list()) for side in sides]
         self.texts = [texts for texts, _ in unified]
         ends = []
         for side, (_, indices), column in zip(sides, unified, ("source", "target"), strict=True):

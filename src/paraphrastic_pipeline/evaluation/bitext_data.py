@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import polars as pl
+import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import readable_lines
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.registry.archive import open_members
+from paraphrastic_pipeline.corpus.lines import readable_lines
+from paraphrastic_pipeline.evaluation.other_sources import bucc_rows
+from paraphrastic_pipeline.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
 
@@ -38,8 +38,8 @@ def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
         raise InputError(
             f"{files[0]}: has {len(sides[0])} sentences; at least two are needed to compare them"
         )
-    frame = pl.DataFrame({"sentence": sides[0], "english": sides[1]}).with_row_index("line", offset=1)
-    write_table(testset, frame.to_arrow())
+    lines = range(1, len(sides[0]) + 1)
+    write_table(testset, pa.table({"line": lines, "sentence": sides[0], "english": sides[1]}))
 
 
 def prepare_bucc(
@@ -53,12 +53,28 @@ def prepare_bucc(
         gold: Parquet file to write, with the ids in columns `source` and `target`.
         languages: codes of source and target.
         members: names of three members of the archive: the source and the target sentences, with lines
-            `id TAB sentence`, and the gold standard, with lines `id TAB id`.
+            `id TAB sentence`, and the gold standard, with lines `id TAB id`; or of columns, if the file is
+            in Parquet (see `other_sources.bucc_rows`).
 
     Raises:
         InputError: a missing or empty member, a line in another format, a repeated sentence id, or a gold
             pair with an unknown id.
     """
+    if archive.suffix == ".parquet":
+        known, pairs = bucc_rows(archive, languages, members)
+    else:
+        known, pairs = _archived_bucc(archive, members)
+    tables = [
+        pa.table({"language": [language] * len(side), "id": list(side), "sentence": list(side.values())})
+        for language, side in zip(languages, known, strict=True)
+    ]
+    write_table(sentences, pa.concat_tables(tables))
+    write_table(gold, pa.table(list(zip(*pairs, strict=True)), names=["source", "target"]))
+
+
+def _archived_bucc(
+    archive: Path, members: tuple[str, str, str]
+) -> tuple[list[dict[str, str]], list[tuple[str, str]]]:
     known: list[dict[str, str]] = []
     with open_members(archive, members, max_bytes=_MAX_BYTES) as streams:
         for stream, member in zip(streams[:2], members[:2], strict=True):
@@ -74,12 +90,7 @@ def prepare_bucc(
                 if key not in side:
                     raise InputError(f"{at}: the id {key!r} is not in {member}")
             pairs.append(pair)
-    frames = [
-        pl.DataFrame({"language": language, "id": list(side), "sentence": list(side.values())})
-        for language, side in zip(languages, known, strict=True)
-    ]
-    write_table(sentences, pl.concat(frames).to_arrow())
-    write_table(gold, pl.DataFrame(pairs, schema=["source", "target"], orient="row").to_arrow())
+    return known, pairs
 
 
 def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import polars as pl
+import pandas as pd
 
 from paraphrastic.model.encoder import SentenceEncoder, Vectors, cosines
 from paraphrastic.model.files import ModelFiles
@@ -71,7 +71,8 @@ class DevelopmentData:
 
 def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en."""
-    pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
+    pairs = read_testsets(testsets).dropna(subset="gold")
+    pairs = pairs[(pairs["year"] == "2017") & (pairs["dataset"] == DEVELOPMENT)]
     return _pearson(_english(model), pairs, name=f"{testsets}: STS 2017 en-en")
 
 
@@ -82,9 +83,10 @@ def average_score(model: SentenceEncoder, testsets: Path) -> float:
 
 def average_of_vectors(embed: Embed, testsets: Path) -> float:
     """`average_score` of vectors of any make."""
-    pairs = read_testsets(testsets).filter(pl.col("year").is_in(YEARS)).drop_nulls("gold")
+    pairs = read_testsets(testsets).dropna(subset="gold")
+    pairs = pairs[pairs["year"].isin(YEARS)]
     years: dict[str, list[float]] = {}
-    for (year, name), group in pairs.group_by("year", "dataset", maintain_order=True):
+    for (year, name), group in pairs.groupby(["year", "dataset"], sort=False):
         years.setdefault(str(year), []).append(_pearson(embed, group, name=f"{testsets}: STS {year} {name}"))
     return float(np.mean([np.mean(scores) for scores in years.values()]))
 
@@ -93,6 +95,6 @@ def _english(model: SentenceEncoder) -> Embed:
     return partial(model.embed_raw_text, language="en", threads=1)
 
 
-def _pearson(embed: Embed, pairs: pl.DataFrame, *, name: str) -> float:
+def _pearson(embed: Embed, pairs: pd.DataFrame, *, name: str) -> float:
     first, second = (embed(pairs[column].to_list()) for column in ("sentence1", "sentence2"))
     return 100.0 * pearson(cosines(first, second), pairs["gold"].to_numpy(), name=name)

@@ -1,11 +1,12 @@
 """Files with a sentence or a pair of sentences on each line, labelled by people."""
 
+import io
 import logging
 from dataclasses import dataclass
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import read_number
-from paraphrastic_pipeline.base.lines import text_lines
+from paraphrastic_pipeline.corpus.lines import readable_lines
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ class LabelledFile:
             except UnicodeDecodeError:
                 log.info("%s: read as ISO 8859-1, since it is not UTF-8", self.name)
                 content = content.decode("latin-1").encode()
-        return text_lines(content, self.name)
+        return [line for _, line in readable_lines(io.BytesIO(content), self.name)]
 
     def fault(self, number: int, cause: str) -> InputError:
         """An error about the line with this number."""

@@ -52,7 +52,6 @@ def tabulate_language_choice(
     correlations: Path,
     *,
     bootstrap_samples: int,
-    max_bytes: int,
 ) -> None:
     """Write a row for each language, and Spearman's correlations over the languages.
 
@@ -77,11 +76,10 @@ def tabulate_language_choice(
         table: the CSV file with the languages.
         correlations: the CSV file with the correlations.
         bootstrap_samples: resamples of the languages.
-        max_bytes: largest unpacked size of a member of URIEL's archive.
     """
     measured = [read_json(path) for path in overlaps]
     languages = [overlap["language"] for overlap in measured]
-    distances = distances_to_english(uriel, languages, max_bytes=max_bytes) if uriel else {}
+    distances = distances_to_english(uriel, languages) if uriel else {}
     predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in measured])}
     for kind in DISTANCES if uriel else ():
         known = [distances[language].get(kind, np.nan) for language in languages]

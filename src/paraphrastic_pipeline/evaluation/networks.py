@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
+import pandas as pd
 import torch
 from torch import nn
 
@@ -31,12 +31,12 @@ def pair_features(first: Float32, second: Float32) -> Float32:
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
-def toolkit_order(rows: pl.DataFrame, gold: npt.NDArray[Any]) -> Int64:
+def toolkit_order(rows: pd.DataFrame, gold: npt.NDArray[Any]) -> Int64:
     """Indices of the rows in SentEval's order, which decides its folds and batches.
 
     SentEval sorts by the number of words in `sentence1`, then in `sentence2`, and then by the gold.
     """
-    sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
+    sizes = [[len(text.split()) for text in rows[name].fillna("")] for name in ("sentence1", "sentence2")]
     keys = list(zip(*sizes, gold, strict=True))
     return np.array(sorted(range(len(rows)), key=keys.__getitem__))
 

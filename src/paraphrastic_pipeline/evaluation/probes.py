@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import polars as pl
+import pyarrow as pa
 
 from paraphrastic.base.errors import InputError, shown
 from paraphrastic.model.encoder import cosines, finite_vectors
@@ -41,8 +41,7 @@ def prepare_probes(download: Path, testsets: Path) -> None:
         rows.append(cells)
     if not rows:
         raise InputError(f"{download}: contains no probe")
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
-    write_table(testsets, frame.to_arrow())
+    write_table(testsets, pa.table(list(zip(*rows, strict=True)), names=COLUMNS))
 
 
 def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:

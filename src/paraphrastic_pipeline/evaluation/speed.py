@@ -83,7 +83,7 @@ def measure_speed(
                 about = {"system": result["system"], "dim": result["dim"], "device": device}
                 about["cores"] = count if device == "cpu" else None
                 rows += [{**about, **row} for row in result["rows"]]
-    machine = {"processor": _processor(), "cores": cores, "gpu": gpu}
+    machine = {"processor": processor_name(), "cores": cores, "gpu": gpu}
     write_json(
         output, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows, "left_out": left_out}
     )
@@ -132,7 +132,8 @@ def _gpu() -> str | None:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else None
 
 
-def _processor() -> str:
+def processor_name() -> str:
+    """The name of this machine's processor."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -26,8 +26,8 @@ from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
 from paraphrastic.model.tokenizer import Tokens
 from paraphrastic.model.transformer import TransformerEncoder
 from paraphrastic.systems.external import SentenceTransformerEncoder, StaticModelEncoder
-from paraphrastic_pipeline.base.encoders import StoredVectors, open_system
-from paraphrastic_pipeline.base.threads import in_blocks
+from paraphrastic.systems.open import open_encoder
+from paraphrastic_pipeline.training.threads import in_blocks
 
 
 class Halves(NamedTuple):
@@ -51,7 +51,7 @@ def measure_job(
     batch_sizes: Sequence[int],
     **settings: Any,
 ) -> Json:
-    """Open an encoder, given in the form that `open_system` takes, and measure it with every batch size.
+    """Open an encoder, given in the form that `open_encoder` takes, and measure it with every batch size.
 
     The device is `cpu` or `gpu`. This process is restricted to the number of cores. The other settings are
     those of `measure`.
@@ -63,9 +63,7 @@ def measure_job(
         InputError: the encoder cannot be opened.
     """
     hold_to(cores)
-    encoder = open_system(system, threads=cores, device="cpu" if device == "cpu" else None)
-    if isinstance(encoder, StoredVectors):
-        return {"left_out": "its vectors were computed elsewhere"}
+    encoder = open_encoder(system, threads=cores, device="cpu" if device == "cpu" else None)
     if device == "cpu":
         halves = on_processor(encoder, cores)
     elif isinstance(encoder, AverageEncoder):

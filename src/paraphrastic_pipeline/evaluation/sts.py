@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import polars as pl
+import pandas as pd
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Vectors, cosines, finite_vectors
@@ -66,10 +66,10 @@ def evaluate_sts(
     datasets = {}
     for name, pairs in scores.pairs.items():
         year, dataset = name.split("/", maxsplit=1)
-        every = scores.everything.filter(year=year, dataset=dataset)
+        every = scores.datasets(year)[dataset]
         datasets[name] = {
             "n": len(pairs),
-            "without_gold": every["gold"].null_count(),
+            "without_gold": int(every["gold"].isna().sum()),
             "official": digests.get(name) == content_digest(year, dataset, pairs),
         }
     missing = [_SMT] if task == "sts" and _SMT not in datasets else []
@@ -82,7 +82,7 @@ def _years(scores: "_Scores") -> None:
         datasets = {f"{year}/{name}": pairs for name, pairs in scores.datasets(year).items()}
         for name, pairs in datasets.items():
             scores.add(name, scores.scored(pairs, ("en", "en")))
-        whole = pl.concat([scores.pairs[name] for name in datasets if name != _SMT])
+        whole = pd.concat([scores.pairs[name] for name in datasets if name != _SMT])
         figures[f"spearman {year}"] = scores.correlations(year, whole)[f"spearman {year}"]
         figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in datasets])
     for statistic in ("pearson", "spearman"):
@@ -119,30 +119,30 @@ def _benchmark(scores: "_Scores") -> None:
         _genres(scores, name, scored)
 
 
-def _genres(scores: "_Scores", name: str, scored: pl.DataFrame) -> None:
+def _genres(scores: "_Scores", name: str, scored: pd.DataFrame) -> None:
     """Measure captions and all other pairs of a dataset separately, as far as there are any."""
-    is_caption = pl.col("genre") == CAPTION_GENRE
-    for genre, pairs in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
+    is_caption = scored["genre"] == CAPTION_GENRE
+    for genre, pairs in (("captions", scored[is_caption]), ("others", scored[~is_caption])):
         if len(pairs):
             scores.measurements |= scores.correlations(f"{name} {genre}", pairs)
 
 
-def _trained(scores: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
+def _trained(scores: "_Scores", parts: Mapping[str, pd.DataFrame], *, at: str) -> pd.DataFrame:
     """The test pairs of STS Benchmark, with scores that a trained network predicts from their vectors."""
     # Imported here: it takes seconds to import torch, and STS Benchmark alone needs it.
     from paraphrastic_pipeline.evaluation.networks import pair_features, predict_scores, toolkit_order
 
     rows, features = {}, {}
     for part in BENCHMARK_PARTS:
-        pairs = parts[part].drop_nulls("gold")
+        pairs = parts[part].dropna(subset="gold")
         if len(pairs) < MIN_PAIRS:
             raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs; at least {MIN_PAIRS} are needed")
         scores.pairs[f"{BENCHMARK}/{part}"] = pairs
-        rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
+        rows[part] = pairs.iloc[toolkit_order(pairs, pairs["gold"].to_numpy())]
         features[part] = pair_features(*scores.vectors(rows[part], ("en", "en")))
     train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
     predicted, _ = predict_scores(train, dev, features["test"], at=at)
-    return rows["test"].with_columns(score=pl.Series(predicted))
+    return rows["test"].assign(score=predicted)
 
 
 class _Scores:
@@ -151,32 +151,32 @@ class _Scores:
     def __init__(self, evaluation: Evaluation, testsets: Path) -> None:
         self.evaluation, self.testsets = evaluation, testsets
         self.everything = read_testsets(testsets)
-        self.pairs: dict[str, pl.DataFrame] = {}
+        self.pairs: dict[str, pd.DataFrame] = {}
         self.measurements: dict[str, Measurement] = {}
 
-    def datasets(self, year: str) -> dict[str, pl.DataFrame]:
-        groups = self.everything.filter(year=year).group_by("dataset", maintain_order=True)
-        return {str(name): pairs for (name,), pairs in groups}
+    def datasets(self, year: str) -> dict[str, pd.DataFrame]:
+        of_year = self.everything[self.everything["year"] == year]
+        return {str(name): pairs for name, pairs in of_year.groupby("dataset", sort=False)}
 
-    def scored(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> pl.DataFrame:
+    def scored(self, pairs: pd.DataFrame, languages: tuple[str, str]) -> pd.DataFrame:
         """The pairs that have a gold score, with the cosines of their vectors as `score`."""
-        pairs = pairs.drop_nulls("gold")
-        return pairs.with_columns(score=pl.Series(cosines(*self.vectors(pairs, languages))))
+        pairs = pairs.dropna(subset="gold")
+        return pairs.assign(score=cosines(*self.vectors(pairs, languages)))
 
-    def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Vectors, Vectors]:
+    def vectors(self, pairs: pd.DataFrame, languages: tuple[str, str]) -> tuple[Vectors, Vectors]:
         """Vectors of both sentences, [n, d] each; an `InputError` if one is not finite."""
-        name = f"{self.testsets}: STS {pairs['year'][0]}/{pairs['dataset'][0]}"
+        name = f"{self.testsets}: STS {pairs['year'].iloc[0]}/{pairs['dataset'].iloc[0]}"
         first, second = (
             finite_vectors(self.evaluation.encoder, pairs[column].to_list(), language, name=name)
             for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
         )
         return first, second
 
-    def add(self, name: str, pairs: pl.DataFrame) -> None:
+    def add(self, name: str, pairs: pd.DataFrame) -> None:
         self.pairs[name] = pairs
         self.measurements |= self.correlations(name, pairs)
 
-    def correlations(self, name: str, pairs: pl.DataFrame) -> dict[str, Measurement]:
+    def correlations(self, name: str, pairs: pd.DataFrame) -> dict[str, Measurement]:
         year, _, dataset = name.partition("/")
         return correlations(
             pairs["score"].to_numpy(),

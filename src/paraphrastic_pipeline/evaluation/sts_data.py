@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-import polars as pl
+import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
+from paraphrastic_pipeline.evaluation.other_sources import track_of
 from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -23,9 +26,25 @@ log = logging.getLogger(__name__)
 
 MAX_ARCHIVE_BYTES = 256 << 20
 
+_SCHEMA = pa.schema(
+    {
+        "year": pa.string(),
+        "dataset": pa.string(),
+        "line": pa.int32(),
+        "sentence1": pa.string(),
+        "sentence2": pa.string(),
+        "gold": pa.float64(),
+        "genre": pa.string(),
+    }
+)
+# Rows of this schema.
+_Rows = list[dict[str, Any]]
 
-def prepare_sts(download: Path, testsets: Path) -> None:
+
+def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     """Gather the test sets of STS 2012–2017 and of STS Benchmark, which an archive has, in one Parquet file.
+
+    If `download` is a list, tracks of 2017 are in further files; see `other_sources.track_of`.
 
     Columns: `year` (or `stsb`), `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold`
     (0–5), `genre` (STS Benchmark only). Official files have some lines without a gold score. Their `gold` is
@@ -33,17 +52,24 @@ def prepare_sts(download: Path, testsets: Path) -> None:
     left out. It is an `InputError` if 2012–2016 is incomplete, except for 2013's SMT, or if 2017 lacks the
     English track, which is used to choose models.
     """
-    # macOS adds files of its own under the same names.
-    contents = read_members(download, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
+    archive, *tracks = [download] if isinstance(download, Path) else download
     members = {}
-    for path, content in contents.items():
+    for path, content in read_members(archive, _is_of_sts, max_bytes=MAX_ARCHIVE_BYTES).items():
         name = f"{path.parent.name}/{path.name}"
-        members[name] = LabelledFile(f"{download}: {name}", content)
-    frames = [*_english_years(download, members), *_tracks(download, members), *_benchmark(download, members)]
-    write_table(testsets, pl.concat(frames).to_arrow())
+        members[name] = LabelledFile(f"{archive}: {name}", content)
+    for file in tracks:
+        name, text = track_of(file)
+        members[name] = LabelledFile(str(file), text.encode())
+    parts = chain(_english_years(archive, members), _tracks(archive, members), _benchmark(archive, members))
+    write_table(testsets, pa.Table.from_pylist(list(chain.from_iterable(parts)), schema=_SCHEMA))
 
 
-def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
+def _is_of_sts(name: PurePosixPath) -> bool:
+    """Whether a member is in a folder of STS; macOS adds files of its own under the same names."""
+    return name.parent.name.lower().startswith("sts") and "__MACOSX" not in name.parts
+
+
+def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:
     for year, datasets in DATASETS.items():
         for dataset in datasets:
             folder = f"STS{year[2:]}-en-test"
@@ -51,7 +77,7 @@ def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterat
             gold = members.get(f"{folder}/STS.gs.{dataset}.txt")
             if sentences and gold:
                 # In the official files of 2016, further columns give the sources of both sentences.
-                yield _frame(archive, year, dataset, sentences, ("sentence1", "sentence2"), gold)
+                yield _rows(archive, year, dataset, sentences, ("sentence1", "sentence2"), gold)
             elif (year, dataset) == LICENSED:
                 log.info("%s: STS %s lacks %s, whose sentences need a licence", archive, *LICENSED)
             else:
@@ -59,31 +85,31 @@ def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterat
                 raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
 
 
-def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
+def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:
     for name, track in TRACKS.items():
         if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
-            yield _frame(archive, "2017", name, member, ("sentence1", "sentence2", "gold"))
+            yield _rows(archive, "2017", name, member, ("sentence1", "sentence2", "gold"))
         elif name == DEVELOPMENT:
             raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
 
 
-def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
+def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:
     columns = ("genre", "file", "year", "number", "gold", "sentence1", "sentence2")
     for part in BENCHMARK_PARTS:
         # The original archive's folder is called stsbenchmark.
         for folder in ("STSBenchmark", "stsbenchmark"):
             if member := members.get(f"{folder}/sts-{part}.csv"):
-                yield _frame(archive, BENCHMARK, part, member, columns)
+                yield _rows(archive, BENCHMARK, part, member, columns)
 
 
-def _frame(
+def _rows(
     archive: Path,
     year: str,
     dataset: str,
     file: LabelledFile,
     columns: Sequence[str],
     gold: LabelledFile | None = None,
-) -> pl.DataFrame:
+) -> _Rows:
     """The pairs of a file whose lines begin with these tab-separated columns.
 
     Gold scores come from a file of their own or from a column. A missing one is null.
@@ -100,17 +126,16 @@ def _frame(
             raise file.fault(number, f"expected {what} between them")
         text = cells["gold"]
         value = (gold or file).score(number, text, what="gold score") if text.strip() else None
-        rows.append((number, cells["sentence1"], cells["sentence2"], value, cells.get("genre")))
-    schema = {"line": pl.Int32, "sentence1": pl.String, "sentence2": pl.String}
-    frame = pl.DataFrame(rows, schema={**schema, "gold": pl.Float64, "genre": pl.String}, orient="row")
-    missing = frame["gold"].null_count()
+        known = {name: cells.get(name) for name in ("sentence1", "sentence2", "genre")}
+        rows.append({**known, "year": year, "dataset": dataset, "line": number, "gold": value})
+    missing = sum(row["gold"] is None for row in rows)
     if missing:
         log.info(
-            "%s: STS %s %s: %d of %d pairs have no gold score", archive, year, dataset, missing, len(frame)
+            "%s: STS %s %s: %d of %d pairs have no gold score", archive, year, dataset, missing, len(rows)
         )
-    if missing == len(frame):
+    if missing == len(rows):
         raise InputError(f"{archive}: STS {year} {dataset} has no pair with a gold score")
-    return frame.select(pl.lit(year).alias("year"), pl.lit(dataset).alias("dataset"), pl.all())
+    return rows
 
 
 def _aligned(sentences: LabelledFile, pairs: list[str], gold: LabelledFile) -> list[str]:

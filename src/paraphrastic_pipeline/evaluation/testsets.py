@@ -3,35 +3,35 @@
 import hashlib
 from pathlib import Path
 
-import polars as pl
+import pandas as pd
 
 from paraphrastic_pipeline.corpus.blocks import read_table
 from paraphrastic_pipeline.evaluation.testset_names import LICENSED
 
 
-def read_testsets(path: Path) -> pl.DataFrame:
+def read_testsets(path: Path) -> pd.DataFrame:
     """Read a prepared test set; a damaged file is an `InputError` that names it."""
-    return pl.DataFrame(read_table(path))
+    return read_table(path).to_pandas()
 
 
-def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
+def content_digest(year: str, dataset: str, pairs: pd.DataFrame) -> str:
     """SHA-256 of a dataset's sentences and gold scores, whichever archive they came in.
 
     `pairs` must all have a gold score. For 2013's SMT only the scores count: its sentences need a licence,
     which few people have.
     """
     digest = hashlib.sha256()
-    for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
+    for first, second, gold in pairs[["sentence1", "sentence2", "gold"]].itertuples(index=False):
         text = "" if (year, dataset) == LICENSED else f"{first}\t{second}\t"
         digest.update(f"{text}{gold:.3f}\n".encode())
     return digest.hexdigest()
 
 
-def table_digest(*tables: pl.DataFrame) -> str:
+def table_digest(*tables: pd.DataFrame) -> str:
     """SHA-256 of the cells of tables whose columns are all text."""
     digest = hashlib.sha256()
     for table in tables:
-        for row in table.iter_rows():
+        for row in table.itertuples(index=False):
             digest.update(("\t".join(row) + "\n").encode())
         digest.update(b"\n")
     return digest.hexdigest()

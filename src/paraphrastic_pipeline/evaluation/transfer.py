@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
+import pandas as pd
 import torch
 
 from paraphrastic.base.arrays import Float32
@@ -76,7 +76,7 @@ def evaluate_transfer(
     torch.set_num_threads(evaluation.threads)
     for dataset in dict.fromkeys(task.dataset for task in chosen):
         at = f"{testsets}: {dataset}"
-        rows = everything.filter(dataset=dataset)
+        rows = everything[everything["dataset"] == dataset]
         features = _features(encoder, rows, LANGUAGES[suite], at)
         for task in chosen:
             if task.dataset == dataset:
@@ -95,11 +95,11 @@ def evaluate_transfer(
     evaluation.write(suite, measurements, details, tasks=details)
 
 
-def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> Float32:
+def _features(encoder: Encoder, rows: pd.DataFrame, language: str, at: str) -> Float32:
     """Features of the rows, [n, d]: a sentence's vector, or the `pair_features` of two vectors."""
-    if rows.is_empty():
+    if rows.empty:
         raise InputError(f"{at}: there are no data with this name")
-    columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].null_count() == 0]
+    columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].notna().all()]
     sentences = list(dict.fromkeys(text for column in columns for text in column))
     vectors = finite_vectors(encoder, sentences, language, name=at)
     places = {text: place for place, text in enumerate(sentences)}
@@ -110,7 +110,7 @@ def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> F
 class _Data:
     """A task's rows in the order of SentEval's toolkit."""
 
-    def __init__(self, task: TransferTask, rows: pl.DataFrame, features: Float32, at: str) -> None:
+    def __init__(self, task: TransferTask, rows: pd.DataFrame, features: Float32, at: str) -> None:
         self.task, self.at = task, f"{at}: {task.name}"
         self.digest = transfer_digest(task, rows)
         self._gold = rows["label" if task.classes else "score"].to_numpy()

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-import polars as pl
+import pandas as pd
+import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
@@ -83,13 +84,17 @@ TRANSFER_TASKS: dict[Suite, tuple[TransferTask, ...]] = {
 }
 LANGUAGES: dict[Suite, str] = {"senteval": "en", "polish": "pl"}
 
-_SCHEMA = {
-    "line": pl.Int32,
-    "sentence1": pl.String,
-    "sentence2": pl.String,
-    "label": pl.Int64,
-    "score": pl.Float64,
-}
+_SCHEMA = pa.schema(
+    {
+        "dataset": pa.string(),
+        "part": pa.string(),
+        "line": pa.int32(),
+        "sentence1": pa.string(),
+        "sentence2": pa.string(),
+        "label": pa.int64(),
+        "score": pa.float64(),
+    }
+)
 # The values of a line by column.
 _Row = Mapping[str, str | float | None]
 # Reads the rows of a file, given the names of the classes.
@@ -214,12 +219,11 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[str | Path]], te
         InputError: a damaged archive, a missing file, a bad line.
     """
     paths = {name: list(map(Path, given)) for name, given in files.items()}
-    frames = _read_senteval(paths[suite][0]) if suite == "senteval" else _read_polish(paths)
-    data = pl.concat(list(frames))
-    write_table(testsets, data.to_arrow())
+    tables = _read_senteval(paths[suite][0]) if suite == "senteval" else _read_polish(paths)
+    write_table(testsets, pa.concat_tables(tables))
 
 
-def _read_senteval(archive: Path) -> Iterator[pl.DataFrame]:
+def _read_senteval(archive: Path) -> Iterator[pa.Table]:
     names = [name for files in _SENTEVAL.values() for _, name, _ in files]
 
     def wanted(member: PurePosixPath) -> bool:
@@ -232,35 +236,38 @@ def _read_senteval(archive: Path) -> Iterator[pl.DataFrame]:
             content = next((members[member] for member in members if member.match(name)), None)
             if content is None:
                 raise InputError(f"{archive}: {name} is missing")
-            yield _frame("senteval", dataset, part, reader, LabelledFile(f"{archive}: {name}", content))
+            yield _part_table("senteval", dataset, part, reader, LabelledFile(f"{archive}: {name}", content))
 
 
-def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pl.DataFrame]:
+def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pa.Table]:
     for dataset, reader in _POLISH.items():
         for part, words in _PARTS.items():
             paths = [path for path in files[dataset] if any(word in path.name for word in words)]
             if len(paths) != 1:
                 names = ", ".join(str(path) for path in files[dataset])
                 raise InputError(f"{names}: expected one file with {' or '.join(words)} in its name")
-            yield _frame("polish", dataset, part, reader, LabelledFile(str(paths[0]), paths[0].read_bytes()))
+            yield _part_table(
+                "polish", dataset, part, reader, LabelledFile(str(paths[0]), paths[0].read_bytes())
+            )
 
 
-def _frame(suite: Suite, dataset: str, part: str, reader: _Reader, file: LabelledFile) -> pl.DataFrame:
+def _part_table(suite: Suite, dataset: str, part: str, reader: _Reader, file: LabelledFile) -> pa.Table:
     if not file.content.strip():
         raise InputError(f"{file.name}: contains no sentence")
     classes = next(task.classes for task in TRANSFER_TASKS[suite] if task.dataset == dataset and task.classes)
-    rows = pl.DataFrame(list(reader(file, classes)), schema=_SCHEMA)
-    return rows.select(pl.lit(dataset).alias("dataset"), pl.lit(part).alias("part"), pl.all())
+    rows = [{"dataset": dataset, "part": part, **row} for row in reader(file, classes)]
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
-def transfer_digest(task: TransferTask, rows: pl.DataFrame) -> str:
+def transfer_digest(task: TransferTask, rows: pd.DataFrame) -> str:
     """SHA-256 of a task's sentences and gold, whichever archive they came in.
 
     White space is ignored, because SentEval's script leaves the tokenization of sentences to the user.
     """
     gold = "label" if task.classes else "score"
     digest = hashlib.sha256()
-    for part, first, second, said in rows.select("part", "sentence1", "sentence2", gold).iter_rows():
-        sentences = "\t".join("".join(text.split()) for text in (first, second or ""))
+    rows = rows.fillna({"sentence2": ""})
+    for part, first, second, said in rows[["part", "sentence1", "sentence2", gold]].itertuples(index=False):
+        sentences = "\t".join("".join(text.split()) for text in (first, second))
         digest.update(f"{part}\t{sentences}\t{said:g}\n".encode())
     return digest.hexdigest()

@@ -36,7 +36,7 @@ _DAMAGE = (OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZip
 
 
 def distances_to_english(
-    files: Sequence[Path], languages: Sequence[str], *, max_bytes: int
+    files: Sequence[Path], languages: Sequence[str], *, max_bytes: int = 1 << 30
 ) -> dict[str, dict[str, float]]:
     """Distances from English to each language, by kind; a distance missing in URIEL is left out and logged.
 

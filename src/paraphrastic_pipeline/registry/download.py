@@ -1,42 +1,48 @@
-"""Fetch the files of the registry: each is complete, verified, and fetched once.
+"""Fetch the files of the registry; what has been downloaded is trusted from then on.
 
-The file `NAME` has a lock beside it, see `registry.lock`. If the registry gives no sha256, the first download
-must not be empty or a damaged archive, and later downloads must equal the first one. `NAME.part` and
-`NAME.part.json` belong to a download in progress, and `NAME.part.lock` to the process that is at it.
+`NAME.part` belongs to a download in progress, and `NAME.part.origin` says what it is a part of.
 """
 
-import hashlib
+import fcntl
 import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import suppress
+from importlib.metadata import distributions
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
-from filelock import FileLock, Timeout
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import Retry
+from urllib3.exceptions import HTTPError
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import sha256
-from paraphrastic_pipeline.base.addresses import address_error, hide_secrets
-from paraphrastic_pipeline.base.compressed import DamagedError
-from paraphrastic_pipeline.registry.archive import check_whole
+from paraphrastic_pipeline.registry.addresses import address_error
 from paraphrastic_pipeline.registry.datasets import RemoteFile
-from paraphrastic_pipeline.registry.http import (
-    LEAST_BYTES,
-    AddressError,
-    TransientError,
-    discard,
-    held_bytes,
-    receive,
-)
-from paraphrastic_pipeline.registry.lock import expected_digest, lock_path, write_lock
 
 MANUAL = Path("resources/manual")
+# Data sets that have the same content from other addresses.
+_OTHERWISE = {"tatoeba_pairs": "tatoeba_opus", "sts": "sts_open", "bucc2018": "bucc2018_open"}
+
+# Some servers refuse names in another form. A step may run where the package is not installed.
+_VERSION = next((found.version for found in distributions(name="paraphrastic")), "")
+_AGENT = f"Mozilla/5.0 (compatible; paraphrastic/{_VERSION})"
+_WORTH_RETRYING = (408, 425, 429, 500, 502, 503, 504)
+# Seconds to wait at most if a busy server asks for it.
+_LONGEST_WAIT = 300
+_CHUNK_BYTES = 1 << 20
+# An attempt that brings fewer bytes counts as one that brings none.
+_LEAST_BYTES = 1000
 
 _log = logging.getLogger(__name__)
+
+
+class _AddressError(Exception):
+    """An address does not deliver the file."""
 
 
 def fetch(
@@ -46,192 +52,169 @@ def fetch(
     mirror: str | None = None,
     attempts: int = 5,
     timeout: float = 60.0,
-    sleep: Callable[[float], None] = time.sleep,
-) -> str:
-    """Make sure that `destination` holds the verified file, and return its sha256.
+    backoff: float = 1.0,
+) -> None:
+    """Fetch a file to `destination`.
 
     The file comes from `MANUAL`/DATASET/NAME or `MANUAL`/NAME if it is there, and otherwise from the first
     address that delivers it. With `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
-    `mirror`/HOST/PATH. If a failure may be temporary, the address is tried again after 1, 2, 4 … seconds or
-    those that the server asks for, up to `attempts` times in a row; `LEAST_BYTES` new bytes start the count
-    again. `timeout` is the longest silence in seconds, and fewer than `LEAST_BYTES` within it count as
-    silence. Several processes may fetch the same file at once.
+    `mirror`/HOST/PATH. If a failure may be temporary, the address is tried up to `attempts` times in a row,
+    after pauses of `backoff` seconds and more, and goes on where it stopped. `timeout` is the longest silence
+    in seconds.
 
-    If no address delivers the file, an `InputError` lists them with their causes on one line.
+    Raises:
+        InputError: no address delivers the file; the message lists the causes on one line.
     """
-    delivery = _Delivery(file, Path(destination), attempts, timeout, sleep)
-    destination, part = delivery.destination, delivery.part
-    if by_hand := _by_hand(file):
-        sources: list[tuple[str, str | Path]] = [(str(by_hand), by_hand)]
-    else:
-        sources = [source_of(address, mirror) for address in file.addresses]
-    if digest := _verified(file, destination, by_hand):
-        return digest
+    destination = Path(destination)
+    sources: list[tuple[str, str | Path]]
+    by_hand = next((path for path in _manual(file) if path.is_file()), None)
+    sources = [(str(by_hand), by_hand)] if by_hand else [source_of(one, mirror) for one in file.addresses]
+    causes = []
     try:
-        with _exclusive(part):
-            if digest := _verified(file, destination, by_hand):
-                return digest  # another process was faster
-            if destination.exists():
-                _log.warning("%s: damaged or not the version of the registry: fetching it again", destination)
-            expected = expected_digest(file, destination)
-            causes = []
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        part = destination.with_name(f"{destination.name}.part")
+        with part.open("ab") as stream:
+            with suppress(OSError):  # some file systems have no locks
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            if not (part.exists() and os.path.samestat(part.stat(), os.fstat(stream.fileno()))):
+                return  # another process has finished the file
             for label, location in sources:
                 try:
-                    digest = delivery.from_place(location, expected)
-                except AddressError as error:
+                    if isinstance(location, Path):
+                        _copy(location, stream)
+                    else:
+                        _receive(location, stream, attempts=attempts, timeout=timeout, backoff=backoff)
+                    _check(part, file)
+                except _AddressError as error:
                     causes.append(f"{label}: {error}")
                     _log.info("%s: %s", destination, causes[-1])
                     continue
                 part.replace(destination)
-                discard(part)
-                write_lock(destination, digest=digest, address=label, version=file.version)
-                return digest
+                Path(f"{part}.origin").unlink(missing_ok=True)
+                return
     except OSError as error:
-        place = error.filename2 or error.filename or part
-        raise InputError(f"{place}: cannot be written: {error.strerror}") from None
-    if by_hand:
-        raise InputError(causes[0])
-    by_hand = MANUAL / file.dataset / file.name if file.name_is_shared else MANUAL / file.name
-    advice = "" if file.shipped else f"; or put the file by hand into {by_hand}"
-    raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}{advice}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Delivery:
-    """A file on its way to its destination, and how patiently it is waited for; see `fetch`."""
-
-    file: RemoteFile
-    destination: Path
-    attempts: int
-    timeout: float
-    sleep: Callable[[float], None]
-
-    @property
-    def part(self) -> Path:
-        """The file that holds what has arrived."""
-        return self.destination.with_name(f"{self.destination.name}.part")
-
-    def from_place(self, location: str | Path, expected: str | None) -> str:
-        """Fill the part from a path or an address, and return the sha256 of its content."""
-        if isinstance(location, Path):
-            return self._copied(location, expected)
-        failures = furthest = 0
-        while True:
-            resumed = held_bytes(self.part) > 0
-            try:
-                receive(location, self.part, size=self.file.size, timeout=self.timeout)
-                return _digest(self.part, self.file, expected, self.destination, resumed=resumed)
-            except TransientError as error:
-                failure = error
-            held = held_bytes(self.part)
-            failures = failures + 1 if held < furthest + LEAST_BYTES else 1
-            furthest = max(furthest, held)
-            if failures >= self.attempts:
-                raise AddressError(f"{failure} ({failures} attempts)")
-            _log.info("%s: %s: trying again", location, failure)
-            self.sleep(failure.wait or 2 ** (failures - 1))
-
-    def _copied(self, path: Path, expected: str | None) -> str:
-        discard(self.part)
-        if not path.is_file():
-            raise AddressError("not a file" if path.exists() else "no such file")
-        try:
-            source = path.open("rb")
-        except OSError as error:
-            raise AddressError(error.strerror) from None
-        with source, self.part.open("wb") as copy:
-            shutil.copyfileobj(source, copy)
-        return _digest(self.part, self.file, expected, self.destination)
+        raise InputError(f"{error.filename or part}: cannot be written: {error.strerror}") from None
+    if not (file.shipped or by_hand):
+        other = _OTHERWISE.get(file.dataset)
+        instead = f"use the data set {other}, or " if other else ""
+        causes.append(f"or {instead}put the file by hand into {_manual(file)[-1]}")
+    raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}")
 
 
 def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
     """An address's name in messages, and the place it is read from, which is in `mirror` if that is set."""
     if error := address_error(address):
-        raise InputError(f"{hide_secrets(address)}: {error}")
+        raise InputError(error)
     parts = urlsplit(address)
     if parts.scheme == "file":
         return address, Path(unquote(parts.path))
     if mirror is None:
         return address, address
     query = f"?{parts.query}" if parts.query else ""
+    location: str | Path
     if mirror.lower().startswith(("http://", "https://")):
-        location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
-        if error := address_error(str(location)):
-            raise InputError(f"mirror: {hide_secrets(mirror)!r}: {error}")
+        location = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
+        if error := address_error(location):
+            raise InputError(f"mirror: {error}")
     elif Path(mirror).is_dir():
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
-        raise InputError(f"mirror: {hide_secrets(mirror)!r} is neither a folder nor an http(s) address")
+        raise InputError(f"mirror: {mirror!r} is neither a folder nor an http(s) address")
     return f"{address} (read from {location})", location
 
 
-def _by_hand(file: RemoteFile) -> Path | None:
-    """The file that the user put into `MANUAL`, if there is one for this data set."""
+def _manual(file: RemoteFile) -> list[Path]:
+    """Where the user can put the file by hand; several data sets may have a file with its name."""
     of_dataset, common = MANUAL / file.dataset / file.name, MANUAL / file.name
-    if of_dataset.is_file():
-        return of_dataset
-    if file.shipped or not common.is_file():
-        return None
-    if file.name_is_shared:
-        raise InputError(
-            f"{common}: several data sets have a file with this name: move it to {of_dataset} if it "
-            "belongs there"
-        )
-    return common
+    return [of_dataset] if file.name_is_shared or file.shipped else [of_dataset, common]
 
 
-def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str | None:
-    """The sha256 of `destination` if it is known to be the right file."""
-    if not (destination.is_file() and lock_path(destination).exists()):
-        return None
-    expected = expected_digest(file, destination)
-    held = (destination,) if by_hand is None else (destination, by_hand)
-    return expected if expected is not None and all(sha256(path) == expected for path in held) else None
-
-
-def _digest(
-    part: Path, file: RemoteFile, expected: str | None, destination: Path, *, resumed: bool = False
-) -> str:
-    """The sha256 of a finished partial file; if it is not the file that is wanted, the part is removed.
-
-    If no digest is known yet, an empty or damaged file is a `TransientError`: otherwise its lock would insist
-    on a bad download forever. So is a resumed one, whose beginning may not belong to the file.
-    """
+def _copy(path: Path, stream: IO[bytes]) -> None:
+    stream.truncate(0)
+    if not path.is_file():
+        raise _AddressError("not a file" if path.exists() else "no such file")
     try:
-        size = held_bytes(part)
-        if file.size not in (None, size):
-            raise InputError(f"has {size} bytes, the registry says {file.size}")
-        with part.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            os.fsync(stream.fileno())
-        if expected not in (None, digest):
-            lock = lock_path(destination)
-            first = f"the first download had {expected}: delete {lock} to accept the new file"
-            wanted = f"the registry says {expected}" if file.sha256 else first
-            raise InputError(f"its sha256 is {digest}, {wanted}")
-        if expected is None and size == 0:
-            raise DamagedError("the file is empty")
-        if expected is None:
-            check_whole(part, file.name)
-    except InputError as error:
-        discard(part)
-        kind = TransientError if resumed or isinstance(error, DamagedError) else AddressError
-        raise kind(str(error).removeprefix(f"{part}: ")) from None
-    return digest
+        source = path.open("rb")
+    except OSError as error:
+        raise _AddressError(error.strerror) from None
+    with source:
+        shutil.copyfileobj(source, stream)
+    stream.flush()
 
 
-@contextmanager
-def _exclusive(part: Path) -> Iterator[None]:
-    """Wait until no other process is at a partial file."""
-    part.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(f"{part}.lock")
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        _log.info("%s: another process is fetching it: waiting", part)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        Path(lock.lock_file).unlink(missing_ok=True)  # those who wait for it make a new one
-        lock.release()
+def _check(part: Path, file: RemoteFile) -> None:
+    """Raise an error if a finished part is not the file of the registry; the part then begins anew."""
+    size, digest = part.stat().st_size, file.sha256 and sha256(part)
+    if (size, digest) == (file.size or size, file.sha256) and size:
+        return
+    os.truncate(part, 0)
+    if digest != file.sha256:
+        raise _AddressError(f"its sha256 is {digest}, the registry says {file.sha256}")
+    raise _AddressError(f"has {size} bytes, the registry says {file.size}" if size else "the file is empty")
+
+
+def _receive(address: str, stream: IO[bytes], *, attempts: int, timeout: float, backoff: float) -> None:
+    """Append the rest of an http(s) address to a stream, or all of it if the part may be of another file."""
+    # These retries are for the heads of answers; those for the content follow below.
+    retry = Retry(
+        attempts - 1,
+        status_forcelist=_WORTH_RETRYING,
+        backoff_factor=backoff,
+        raise_on_status=False,
+        retry_after_max=_LONGEST_WAIT,
+    )
+    failures = 0
+    with requests.Session() as session:
+        session.headers.update({"User-Agent": _AGENT, "Accept-Encoding": "identity"})
+        session.adapters = {scheme: HTTPAdapter(max_retries=retry) for scheme in ("http://", "https://")}
+        while True:
+            held = _size(stream)
+            try:
+                return _continue(session, address, stream, timeout)
+            except requests.RequestException as error:
+                raise _AddressError(_cause(error)) from None
+            except HTTPError as error:
+                failures = failures + 1 if _size(stream) < held + _LEAST_BYTES else 1
+                if failures >= attempts:
+                    raise _AddressError(f"{_cause(error)} ({failures} attempts)") from None
+            time.sleep(backoff * 2 ** (failures - 1))
+
+
+def _continue(session: requests.Session, address: str, stream: IO[bytes], timeout: float) -> None:
+    """Make one attempt to complete a stream; an `HTTPError` of urllib3 may pass."""
+    origin = Path(f"{stream.name}.origin")
+    known, _, validator = (origin.read_text() if origin.exists() else "").partition("\n")
+    headers = {}
+    if (held := _size(stream)) and known == address and validator:
+        headers = {"Range": f"bytes={held}-", "If-Range": validator}
+    with session.get(address, headers=headers, timeout=timeout, stream=True) as response:
+        if not response.ok and response.status_code != 416:
+            raise _AddressError(on_one_line(f"HTTP {response.status_code} {response.reason}"))
+        if "text/html" in response.headers.get("Content-Type", "") and not address.endswith("html"):
+            raise _AddressError("answered with a web page instead of the file")
+        # A weak tag promises no bytes.
+        tag = response.headers.get("ETag", "W/")
+        found = response.headers.get("Last-Modified", "") if tag.startswith("W/") else tag
+        if response.status_code == 200:
+            stream.truncate(0)
+            origin.write_text(f"{address}\n{found}")
+        elif (
+            found not in ("", validator)
+            or not response.headers.get("Content-Range", "").startswith(f"bytes {held}-")
+        ):  # fmt: skip
+            stream.truncate(0)
+            raise HTTPError("the part that is already here comes from another file")
+        while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=False):
+            stream.write(chunk)
+            stream.flush()  # so that a stall or a kill loses nothing
+
+
+def _size(stream: IO[bytes]) -> int:
+    return os.fstat(stream.fileno()).st_size
+
+
+def _cause(error: BaseException) -> str:
+    """What is at the bottom of an error, which requests and urllib3 wrap in their own."""
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    return on_one_line(error) or type(error).__name__

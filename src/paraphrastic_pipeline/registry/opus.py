@@ -10,14 +10,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import urlsplit
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.numbers import is_count
-from paraphrastic_pipeline.base.addresses import address_error, hide_secrets
+from paraphrastic_pipeline.registry.addresses import address_error
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
 
@@ -25,6 +23,7 @@ LISTS = Path("resources/opus")
 API = "https://opus.nlpl.eu/opusapi/?source={a}&target={b}&preprocessing=moses&version=latest"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_PAIR = re.compile(r"/moses/(\w+)-(\w+)\.txt\.zip$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,14 @@ class OpusCorpus:
     size: int | None
 
     def file(self) -> RemoteFile:
-        """The archive in Moses layout: members `NAME.de-en.de` and `NAME.de-en.en`, or with `en-de`."""
-        a, b = self.languages
+        """The archive in Moses layout: members `NAME.de-en.de` and `NAME.de-en.en`, or with `en-de`.
+
+        OPUS's own codes, which may be longer than the languages', such as `zh_CN`, are in the address.
+        """
+        a, b = _PAIR.findall(self.address)[0]
         return RemoteFile(
             dataset=self.name,
-            name=f"{a}-{b}.txt.zip",
+            name=f"{'-'.join(self.languages)}.txt.zip",
             languages=self.languages,
             addresses=(self.address,),
             members=tuple(
@@ -87,19 +89,13 @@ def fetch_list(
     path = list_path(languages)
     if refresh or not path.is_file():
         a, b = sorted(languages)
-        address = API.format(a=a, b=b)
-        file = RemoteFile(dataset="opus", name=path.name, languages=(a, b), addresses=(address,))
-        LISTS.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=LISTS, prefix=".list-") as folder:
-            # Fetch to another place first: an unreadable answer must not replace the list that is there.
-            fetched = Path(folder, path.name)
-            try:
-                fetch(file, fetched, mirror=mirror)
-                if not _parse(fetched, languages):
-                    raise InputError(f"OPUS has no corpus in {a}-{b}; its codes may differ, such as zh_cn")
-            except InputError as error:
-                raise InputError(str(error).replace(str(fetched), str(path))) from None
-            fetched.replace(path)
+        file = RemoteFile("opus", path.name, languages=(a, b), addresses=(API.format(a=a, b=b),))
+        # An unreadable answer must not replace the list that is there.
+        fetched = path.with_suffix(".fetched")
+        fetch(file, fetched, mirror=mirror)
+        if not _parse(fetched, languages):
+            raise InputError(f"OPUS has no corpus in {a}-{b}; its codes may differ, such as zh_cn")
+        fetched.replace(path)
     return _parse(path, languages)
 
 
@@ -109,38 +105,27 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
     if not isinstance(entries, list):
         raise InputError(f"{path}: not a list of OPUS's corpora: {json.dumps(answer)[:60]}")
     a, b = sorted(languages)
-    corpora = []
+    corpora: dict[str, OpusCorpus] = {}
     for number, entry in enumerate(entries, start=1):
-        at = f"{path}: entry {number}"
-        name, version, address = (_text(at, entry, key) for key in ("corpus", "version", "url"))
-        # Entries of the same name and version can be for another pair or for a stricter alignment.
-        if re.split("[?#]", address)[0].endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
-            if address_error(address) or urlsplit(address).scheme == "file":
-                raise InputError(f"{at}: {hide_secrets(address)!r} is not an http(s) address")
-            size, pairs = (_number(at, entry, key) for key in ("size", "alignment_pairs"))
-            corpora.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
-    corpora.sort(key=lambda corpus: corpus.pairs or 0)
-    return {corpus.name: corpus for corpus in reversed(corpora)}
+        try:
+            name, version, address = (str(entry[key]) for key in ("corpus", "version", "url"))
+            size, pairs = (_count(entry.get(key)) for key in ("size", "alignment_pairs"))
+        except (LookupError, TypeError, AttributeError):
+            raise InputError(f"{path}: entry {number}: has no corpus, version or url") from None
+        # Entries of the same name can be for another pair, an older version, or a stricter alignment.
+        codes = [tuple(code.partition("_")[0] for code in pair) for pair in _PAIR.findall(address)]
+        if codes != [(a, b)] or str(entry.get("latest", True)) != "True" or not _NAME.fullmatch(name):
+            continue
+        if address_error(address) or urlsplit(address).scheme == "file":
+            raise InputError(f"{path}: entry {number}: its url is not an http(s) address")
+        # OPUS has sizes of 1 KiB for archives that it has not measured.
+        size = size * 1024 if size and size > 1 else None
+        corpus = OpusCorpus(name, version, (a, b), address, pairs, size)
+        if name not in corpora or (corpora[name].pairs or 0) < (pairs or 0):
+            corpora[name] = corpus
+    return dict(sorted(corpora.items(), key=lambda item: -(item[1].pairs or 0)))
 
 
-def _text(at: str, entry: Any, key: str) -> str:
-    value = entry.get(key) if isinstance(entry, dict) else None
-    if not isinstance(value, str) or not value:
-        raise InputError(f"{at}: has no {key}")
-    return value
-
-
-def _number(at: str, entry: Any, key: str) -> int | None:
-    """A count from the list, or None: OPUS leaves out some counts and gives others as text."""
-    count = entry.get(key)
-    if isinstance(count, str) and not is_count(count.removeprefix("-")):
-        return None
-    try:
-        count = int(count)
-    except (TypeError, ValueError):
-        return None
-    except OverflowError:
-        count = -1  # JSON's numbers can be infinite
-    if count < 0:
-        raise InputError(f"{at}: {key} is {entry[key]}, which is not a count")
-    return count or None
+def _count(value: object) -> int | None:
+    """A count from the list, which may be text; None if there is none, such as 0 or an empty text."""
+    return int(str(value)) or None if is_count(str(value)) else None

@@ -1,9 +1,7 @@
-"""What a reader of the page learns first: what a run cost, how fast its models are, and what surprised."""
+"""What a reader of the page learns first: what surprised in a run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from paraphrastic_pipeline.corpus.counts import loss
 from paraphrastic_pipeline.report.outcome import Outcome
@@ -22,36 +20,6 @@ _NO_COUNTS = ("model", "corpus", "read", "kept")
 _NATURAL_ENDS = {"dropout": 0.0, "megabatch": 1.0}
 # A sweep of fewer values always has its best one at an edge.
 _LEAST_VALUES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What the results that are there took to make.
-
-    Attributes:
-        seconds: time that the steps took, one after the other.
-        jobs: how many steps ran.
-        longest: the kinds of step that took the longest, with their seconds.
-        hosts: the machines.
-    """
-
-    seconds: float
-    jobs: int
-    longest: Sequence[tuple[str, float]]
-    hosts: Sequence[str]
-
-
-def cost_of(content: Mapping[str, Any]) -> Cost:
-    """What a run cost, from the content of its `provenance.json`."""
-    # Versions before this one did not write the steps.
-    steps: Mapping[str, Mapping[str, float]] = content.get("steps", {})
-    ordered = sorted(((about["seconds"], name) for name, about in steps.items()), reverse=True)
-    return Cost(
-        seconds=sum(seconds for seconds, _ in ordered),
-        jobs=sum(int(about["jobs"]) for about in steps.values()),
-        longest=[(name.replace("_", " "), seconds) for seconds, name in ordered[:3] if seconds >= 1],
-        hosts=sorted({about["host"] for about in content["results"].values() if about["host"]}),
-    )
 
 
 def surprises(

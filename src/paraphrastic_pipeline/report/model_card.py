@@ -9,8 +9,8 @@ import jinja2
 from markupsafe import Markup
 
 from paraphrastic.model.architecture import Architecture, encoder_name
-from paraphrastic_pipeline.base import markup
-from paraphrastic_pipeline.base.yaml_text import write_yaml
+from paraphrastic_pipeline.report import markup
+from paraphrastic_pipeline.settings.yaml import write_yaml
 
 Content = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import read_json
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.folder import open_folder
-from paraphrastic_pipeline.base.lines import text_lines
 from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.corpus.counts import read_before_merging
 
@@ -129,7 +129,7 @@ def _examples(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, 
 def embedding_rate(folder: Path, sentences: Path) -> float:
     """Sentences per second that a model embeds in one thread, from raw text to vectors."""
     model = open_folder(folder)
-    lines = text_lines(sentences.read_bytes(), str(sentences))
+    lines = list(read_sentences(str(sentences)))
     many = (lines * (1 + _SPEED_SENTENCES // len(lines)))[:_SPEED_SENTENCES]
     language = model.config["languages"][-1]
     # What is compiled or loaded when it is first used does not count.

@@ -1,5 +1,7 @@
 """The page of a run: a single file that needs no network and shows whatever the run has made."""
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -9,18 +11,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree import ElementTree
 
+import jinja2
 from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.durations import in_words
-from paraphrastic_pipeline.base.markup import text_of_markdown
-from paraphrastic_pipeline.base.pages import write_page
+from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic_pipeline.evaluation.percentages import bracketed
 from paraphrastic_pipeline.report.contents import CHAPTERS, Chapter, Section
-from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.first_screen import surprises
+from paraphrastic_pipeline.report.markup import text_of_markdown
 from paraphrastic_pipeline.report.outcome import read_outcomes
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
-from paraphrastic_pipeline.report.provenance import read_provenance
 from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
 from paraphrastic_pipeline.report.summary import (
     Ledger,
@@ -41,8 +42,6 @@ _UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>\[]*>|<metadata>.*?</metadata>|<
 _FILTERS: dict[str, Callable[..., str]] = {
     "json": partial(json.dumps, indent=2, ensure_ascii=False),
     "bracketed": bracketed,
-    "duration": in_words,
-    "bytes": "{:,}".format,
 }
 _ESCAPED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#"&'}
 
@@ -114,7 +113,29 @@ def write_report(
         "missing": page.missing,
         "titles": {section.name: section.title for chapter in chapters for section in chapter.sections},
     }
-    write_page(output, _FOLDER, content, filters=_FILTERS)
+    _write(output, content)
+
+
+def _write(output: str | Path, content: Mapping[str, Any]) -> None:
+    """Write the page; its security policy lets its own script run alone, in case data inject another one."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(_FILTERS)
+    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
+    style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
+    page = environment.get_template("page.html").render(
+        **content,
+        style=Markup(style),  # noqa: S704 - a file of this package
+        script=Markup(script),  # noqa: S704 - a file of this package
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    with atomic_output(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +227,8 @@ class _Page:
 
 
 def _summarise_provenance(path: Path) -> dict[str, Any]:
-    content = read_provenance(path)
-    return {"content": content, "facts": provenance_facts(content), "cost": cost_of(content)}
+    content = read_json(path)
+    return {"content": content, "facts": provenance_facts(content)}
 
 
 def embed_svg(path: Path, *, label: str) -> Picture:

@@ -7,8 +7,8 @@ from tabulate import tabulate
 
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.text import clean
-from paraphrastic_pipeline.base import markup
 from paraphrastic_pipeline.base.tables import read_csv_with_header
+from paraphrastic_pipeline.report import markup
 from paraphrastic_pipeline.report.shown_tables import Notes, Row, number
 
 # A comment in each file: the packages that a paper's preamble needs.

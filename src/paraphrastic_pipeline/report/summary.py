@@ -184,22 +184,14 @@ def trained_models(content: Mapping[str, Any]) -> dict[str, list[str]]:
 def provenance_facts(content: Mapping[str, Any]) -> dict[str, str]:
     """Facts about a whole run as text, by their names, from the content of its `provenance.json`."""
     written = content["written"]
-    results = content["results"].values()
-    hosts = {about["host"] for about in results if about.get("host")}
-    commits = dict.fromkeys(about["commit"] for about in results if about.get("commit"))
-    times = sorted(about["time"] for about in results)
-    facts = {
+    return {
         "Written": f"{_time(written['time'])} on {written['host']}, {written['platform']}",
-        "Results made": f"{_time(times[0])} to {_time(times[-1])}" if times else "none",
-        "Made on": ", ".join(sorted(hosts)) or "not recorded",
+        "Processor": written["processor"],
         "Commit": written["commit"] or "none: the pipeline is not in a git repository",
-        "Commits of the results": ", ".join(commits) if set(commits) - {written["commit"]} else "",
         "Seed": str(content["seed"]),
         "Python": written["python"],
         "Configuration": f"SHA-256 {content['config_digest']}",
-        "Checked by": "paraphrastic verify",
     }
-    return {name: text for name, text in facts.items() if text}
 
 
 def _time(text: str) -> str:

@@ -1,23 +1,22 @@
 """What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
-from paraphrastic_pipeline.settings.declared import recipe_values
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import Mined, OtherEncoder
-from paraphrastic_pipeline.settings.sections.training import Hyperparameters, Training
+from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OtherEncoder
+from paraphrastic_pipeline.settings.sections.fields import recipe_values
+from paraphrastic_pipeline.settings.sections.training import Hyperparameters
 
 # A section of the configuration and a name within it.
 Key = tuple[str, str]
 
 # Sections that a definition can override for its model.
 OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
-
-# Training settings that no result depends on, so changing them does not cause new training.
-WATCHING = {field.name for field in fields(Training)} - {field.name for field in fields(Hyperparameters)}
 
 
 # Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
@@ -41,10 +40,22 @@ TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def recipe_of(section: Json) -> str:
-    """The recipe of a definition or of the whole configuration, whose `recipe` may be null."""
-    recipe: str | None = section["recipe"]
-    return recipe or ("transformer" if section["encoder"]["transformer"] else "best")
+def recipe_of(section: Mapping[str, Any]) -> str:
+    """The recipe of a definition or of the whole configuration, which may not say it."""
+    transformer = section.get("encoder", {}).get("transformer")
+    return section.get("recipe") or ("transformer" if transformer else "best")
+
+
+def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> Json:
+    """A copy of nested mappings, in which those of `override` replace values key by key."""
+    both = copy.deepcopy(dict(base))
+    for key, value in override.items():
+        here = both.get(key)
+        if isinstance(value, Mapping) and isinstance(here, dict):
+            both[key] = merged(here, value)
+        else:
+            both[key] = copy.deepcopy(value)
+    return both
 
 
 def corpus_pairs(
@@ -54,8 +65,8 @@ def corpus_pairs(
 
     A corpus is repeated if it has several pairs of the definition's languages.
     """
-    corpora = definition.corpora
-    return [(name, pair) for name in corpora for pair in pairs_of(definition, name, datasets)]
+    names = definition.names
+    return [(name, pair) for name in names for pair in pairs_of(definition, name, datasets)]
 
 
 def pairs_of(
@@ -66,8 +77,9 @@ def pairs_of(
     Raises:
         InputError: the corpus has nothing in the definition's languages.
     """
-    if file := definition.files.get(name):
-        return [(file.languages[0], file.languages[-1])]
+    for corpus in definition.corpora:
+        if isinstance(corpus, FileCorpus) and corpus.name == name and corpus.languages:
+            return [(corpus.languages[0], corpus.languages[-1])]
     return datasets[name].pairs_among(definition.languages)
 
 
@@ -82,10 +94,10 @@ def undefined(model: str, definitions: Iterable[str]) -> str:
 
 
 def mining_system(encoder: str | OtherEncoder) -> str:
-    """The system that an encoder of mined corpora is, in the form that `systems.open.open_system` accepts."""
+    """The system that an encoder of mined corpora is, in the form that `open_encoder` accepts."""
     if isinstance(encoder, str):
         return f"results/models/{encoder}"
-    return encoder.path or encoder.sentence_transformers or ""
+    return encoder.place
 
 
 def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
@@ -93,7 +105,7 @@ def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> di
     made = {}
     for name, mined in config.mined.items():
         source, language = mined.languages
-        bitexts = [f"{corpus} {datasets[corpus].version}" for corpus in mined.corpora if corpus in datasets]
+        bitexts = [f"{corpus} {datasets[corpus].version}" for corpus in mined.names if corpus in datasets]
         # Having neither or both of them is an error that is reported later.
         how = "by nothing"
         if translator := mined.translator:
@@ -130,7 +142,7 @@ def _needs(config: Configuration, key: Key) -> list[Key]:
     if isinstance(entry, Definition):
         teachers = {entry.training.distil, entry.training.teacher} & {*config.definitions}
         taught = [("definitions", teacher) for teacher in sorted(filter(None, teachers))]
-        return [*taught, *(("mined", corpus) for corpus in entry.corpora if corpus in config.mined)]
+        return [*taught, *(("mined", corpus) for corpus in entry.names if corpus in config.mined)]
     encoder = entry.encoder
     if isinstance(encoder, str) and encoder in config.definitions:
         return [("definitions", encoder)]

@@ -5,13 +5,18 @@ They become ordinary definitions, so the same Snakemake rules build them.
 
 import copy
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.settings.definitions import undefined
-from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.faults import kind_at, parsed, unknown_key
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.fields import as_json
+from paraphrastic_pipeline.settings.sections.studies import Study
 
 
 class Variant(NamedTuple):
@@ -22,12 +27,7 @@ class Variant(NamedTuple):
     name: str
 
 
-def shared_models(model: str | Sequence[str]) -> list[str]:
-    """The definitions of a study, whose `model` is one name or several."""
-    return [model] if isinstance(model, str) else list(model)
-
-
-def variants(study: str, model: str | Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
+def variants(study: str, models: Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
     """The models of a study by their names: each definition with all combinations of the varied values.
 
     `vary` maps the path of a setting in a definition, such as `sweep.megabatch`, to its values: a list, or a
@@ -35,10 +35,10 @@ def variants(study: str, model: str | Sequence[str], vary: Mapping[str, Any]) ->
     name of a setting is that of its model.
     """
     if not vary:
-        return {name: Variant(name, {}, name) for name in shared_models(model)}
+        return {name: Variant(name, {}, name) for name in models}
     combinations = list(product(*(_named(path, values) for path, values in vary.items())))
     variants = {}
-    for base in shared_models(model):
+    for base in models:
         for number, combination in enumerate(combinations, start=1):
             settings = {path: value for path, _, value in combination}
             name = ", ".join(name for _, name, _ in combination)
@@ -75,61 +75,92 @@ def seed_runs(config: Configuration, system: str) -> list[str]:
     return [system] if definition is None else seed_names(system, definition.seeds)
 
 
-def add_models(config: Json) -> Iterator[str]:
-    """Add definitions for the models of studies and for further training runs, and yield errors.
+def checked_studies(config: Configuration) -> dict[str, Study]:
+    """The studies, with values in one form.
+
+    Raises:
+        InputError: one line for each path that leads to no setting, and for each value that does not fit.
+    """
+    studies, lines = {}, []
+    for name, study in config.studies.items():
+        vary = {}
+        for path, values in study.vary.items():
+            keys, at = path.split("."), ("studies", name, "vary", path)
+            if fault := unknown_key(keys, Definition):
+                lines.append(f"config: {'.'.join(at)}: {fault}")
+                continue
+            kind = kind_at(keys, Definition)
+            # Settings of a sweep are lists, but a study compares their single values.
+            kinds = Union[kind, kind_at([*keys, "0"], Definition)] if keys[0] == "sweep" else kind  # noqa: UP007
+            try:
+                # The types are made here, so the checker of types cannot know them.
+                named: Any = dict[str, kinds] if isinstance(values, Mapping) else list[kinds]  # type: ignore[valid-type]
+                normal = as_json(parsed(named, values, at))
+                # Sections override others key by key, so they stay as they are.
+                vary[path] = values if _has_sections(values) else normal
+            except InputError as error:
+                lines += str(error).splitlines()
+        studies[name] = replace(study, vary=vary)
+    if lines:
+        raise InputError(*lines)
+    return studies
+
+
+def _has_sections(values: Any) -> bool:
+    inside = [*(values.values() if isinstance(values, Mapping) else values)]
+    inside += [item for value in inside if isinstance(value, list) for item in value]
+    return any(isinstance(item, Mapping) for item in inside)
+
+
+def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[str, Json]:
+    """The definitions as they were written, and those of models of studies and of further training runs.
 
     If the configuration asks for them, the models of `language_choice` get prefixed variants. The authors put
     a prefix before each token of the other language (Wieting et al. 2019, section 4.2): tokens are cut as
     before, but have their own parameters.
+
+    Raises:
+        InputError: a name is taken, or a study names a model that has no definition.
     """
-    for study, entry in config["studies"].items():
-        models = shared_models(entry["model"])
-        if unknown := [model for model in models if model not in config["definitions"]]:
-            yield f"studies.{study}.model: {undefined(unknown[0], config['definitions'])}"
-            continue
-        if not entry["vary"]:
-            # Such a study compares definitions as they are.
-            if len(models) == 1:
-                yield f"studies.{study}.vary: is missing, so {models[0]!r} would be compared with nothing"
-            continue
-        for name, (model, settings, _) in variants(study, entry["model"], entry["vary"]).items():
-            yield from _add(config, model, name, settings, f"studies.{study}", "the study")
-    choice = config["language_choice"]
-    for number, model in enumerate(choice["models"]):
-        if model not in config["definitions"]:
-            yield f"language_choice.models.{number}: {undefined(model, config['definitions'])}"
-        elif choice["prefixed"]:
-            name = prefixed_name(model)
-            separate = {"encoder.languages": "separate"}
-            yield from _add(config, model, name, separate, "language_choice.prefixed", "it")
+    definitions = dict(given)
+
+    def add(model: str, name: str, settings: Mapping[str, Any], key: str) -> None:
+        if name in definitions:
+            raise InputError(
+                f"config: {key}: {name!r} is a definition already: give one of them another name"
+            )
+        definitions[name] = copy.deepcopy(definitions[model])
+        for path, value in settings.items():
+            _set(definitions[name], path, value)
+
+    for study, entry in config.studies.items():
+        if unknown := [model for model in entry.model if model not in given]:
+            raise InputError(f"config: studies.{study}.model: {undefined(unknown[0], given)}")
+        if not entry.vary and len(entry.model) == 1:
+            raise InputError(f"config: studies.{study}.vary: is missing, so {entry.model[0]!r} has no rival")
+        for name, (model, settings, _) in variants(study, entry.model, entry.vary).items():
+            if settings:
+                add(model, name, settings, f"studies.{study}")
+    choice = config.language_choice
+    for model in choice.models:
+        if model not in given:
+            raise InputError(f"config: language_choice.models: {undefined(model, given)}")
+        if choice.prefixed:
             # The variant corresponds to no published system.
-            config["definitions"][name].pop("published_as", None)
-    for model, definition in list(config["definitions"].items()):
-        first = definition.get("seed", config["seed"])
-        for number, name in enumerate(seed_names(model, definition.get("seeds", 1))[1:], start=1):
-            settings = {"seed": first + number, "seeds": 1}
-            yield from _add(config, model, name, settings, f"definitions.{model}.seeds", "that")
-
-
-def _add(config: Json, model: str, name: str, settings: Json, key: str, renamed: str) -> Iterator[str]:
-    """Add a copy of a model's definition with other `settings`, whose keys are paths."""
-    definitions = config["definitions"]
-    if name in definitions:
-        yield f"{key}: {name!r} is a definition already: give {renamed} another name"
-    definitions[name] = copy.deepcopy(definitions[model])
-    for path, value in settings.items():
-        _set(definitions[name], path, value)
+            variant = {"encoder.languages": "separate", "published_as": []}
+            add(model, prefixed_name(model), variant, "language_choice.prefixed")
+    for model, definition in [*definitions.items()]:
+        first = int(definition.get("seed", config.seed))
+        for number, name in enumerate(seed_names(model, int(definition.get("seeds", 1)))[1:], start=1):
+            add(model, name, {"seed": first + number, "seeds": 1}, f"definitions.{model}.seeds")
+    return definitions
 
 
 def _set(definition: Json, path: str, value: Any) -> None:
     *sections, key = path.split(".")
     section = definition
     for name in sections:
-        inner = section.setdefault(name, {})
-        # If this key is not a section, the schema reports it later.
-        if not isinstance(inner, dict):
-            inner = section[name] = {}
-        section = inner
+        section[name] = section = {**(section.get(name) or {})}
     # Settings of a sweep are lists, but a study compares their single values.
     section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
 

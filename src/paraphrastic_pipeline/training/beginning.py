@@ -13,7 +13,6 @@ from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.vocabulary import load_sentencepiece
-from paraphrastic_pipeline.settings.declared import built
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.encoder_modules import (
     initial_encoder,
@@ -69,7 +68,7 @@ class TrainingInputs:
             vectors=next(map(Path, files.get("vectors", ())), None),
             teacher=next(map(Path, files.get("teacher", ())), None),
             tables=next(map(Path, files.get("tables", ())), None),
-            settings=built(TrainingSettings, settings),
+            settings=TrainingSettings(**settings),
             architecture=Architecture.from_json(architecture),
             config=about,
         )

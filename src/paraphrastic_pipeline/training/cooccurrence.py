@@ -10,11 +10,11 @@ from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.threads import in_order
-from paraphrastic_pipeline.base.threads import in_blocks
 from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import in_blocks
 
 # Pairs that are counted; training data are in random order, so the first ones are a sample.
 _PAIRS = 2_000_000

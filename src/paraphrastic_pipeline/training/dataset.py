@@ -9,8 +9,8 @@
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
     /alone                    int64 [k]          pairs of which both sides are a sentence without a pair
 
-`training.pair_dataset` reads them. The file has one group for each unit of the model, and a digest of its
-content (`base.hdf5`). The last row, `len(pieces)`, stands for a sentence without any piece (the original's
+`training.pair_dataset` reads them. The file has one group for each unit of the model, and a digest of what it
+was made from. The last row, `len(pieces)`, stands for a sentence without any piece (the original's
 `UUUNKKK`), and for every unknown piece if they share a vector. If the languages have separate tables, one
 array holds both: the ids of target pieces follow those of source pieces, and each language has such a row at
 the end. If two vocabularies overlap, a piece that both spell alike has the source's id on either side. One
@@ -19,8 +19,10 @@ more array lists these pieces:
     /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
 """
 
+import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -30,7 +32,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
+from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import (
     byte_pieces,
@@ -38,7 +40,6 @@ from paraphrastic.model.vocabulary import (
     ordinary_pieces,
     with_unknown_pieces,
 )
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.vocabulary import spelled_alike
@@ -49,6 +50,8 @@ PAIRS_PER_BLOCK = 8192
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 GROUPS, ALONE = "groups", "alone"
+# The attribute of a file with the digest of what it was made from.
+ORIGIN = "origin_sha256"
 
 # Repeated from `model.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
@@ -98,13 +101,24 @@ def encode_dataset(
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
-    with new_hdf5(output) as file:
+    vocabularies = [
+        (each.unit, *map(sha256, each.models), each.max_pieces, each.shared_unknown) for each in units
+    ]
+    with new_dataset(output, sha256(pairs), vocabularies, tables, grouped, list(texts)) as file:
         tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
         for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
             for tokenizer in tokenizers:
                 tokenizer.append(sentences)
         for tokenizer in tokenizers:
             tokenizer.finish(pairs)
+
+
+@contextmanager
+def new_dataset(output: Path, *origin: object) -> Iterator[h5py.File]:
+    """Write an HDF5 file that is either complete or absent, with a digest of what it is made from."""
+    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        file.attrs[ORIGIN] = hashlib.sha256(repr(origin).encode()).hexdigest()
+        yield file
 
 
 def read_sides(
@@ -224,8 +238,9 @@ def write_pieces(
 def create_side(unit: h5py.Group, side: str) -> None:
     """Create empty arrays for the sentences of a side."""
     group = unit.create_group(side)
-    group.create_dataset("tokens", (0,), np.int32, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,))
-    group.create_dataset("offsets", (1,), np.int64, maxshape=(None,), chunks=(PAIRS_PER_BLOCK,))
+    growing = {"maxshape": (None,), "fletcher32": True}
+    group.create_dataset("tokens", (0,), np.int32, chunks=(TOKENS_PER_CHUNK,), **growing)
+    group.create_dataset("offsets", (1,), np.int64, chunks=(PAIRS_PER_BLOCK,), **growing)
 
 
 def append_sentences(group: h5py.Group, sentences: Sentences) -> None:

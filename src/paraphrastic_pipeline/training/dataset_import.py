@@ -19,17 +19,18 @@ from paraphrastic.base.files import atomic_output, sha256, write_json
 from paraphrastic.base.numbers import is_count
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.vocabulary import load_sentencepiece
-from paraphrastic_pipeline.base.hdf5 import new_hdf5, plain_dataset
-from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side, write_pieces
+from paraphrastic_pipeline.training.dataset import (
+    SIDES,
+    append_sentences,
+    create_side,
+    new_dataset,
+    write_pieces,
+)
 from paraphrastic_pipeline.training.sentences import Sentences
 
 log = logging.getLogger(__name__)
 
 _DATA = "data"
-# How the file stores a cell: the length of its array, and where the array is.
-_CELL = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])
-# How many times as large as in the file a block of cells can be, if it is compressed.
-_MOST_COMPRESSED = 1100
 
 
 def import_dataset(
@@ -70,7 +71,7 @@ def import_dataset(
     with atomic_output(model) as temporary:
         temporary.write_bytes(processor.serialized_model_proto())
     pieces = np.array(processor.piece_to_id(known), np.int32)
-    with new_hdf5(output) as file:
+    with new_dataset(output, *map(sha256, (hdf5, vocabulary, sentencepiece_model))) as file:
         unit = file.create_group("subword")
         for side in SIDES:
             create_side(unit, side)
@@ -137,42 +138,23 @@ def read_pairs(path: Path, *, n_rows: int, batch_rows: int) -> Iterator[tuple[Se
         raise InputError(f"{path}: not readable as HDF5: {_line(error)}") from None
     with file:
         try:
-            data = plain_dataset(file, _DATA)
-        except (KeyError, RuntimeError, ValueError) as error:
+            data = file[_DATA]
+            kind = h5py.check_vlen_dtype(data.dtype)
+        except (KeyError, RuntimeError, AttributeError) as error:
             raise InputError(f"{path}: has no data set {_DATA!r}: {_line(error)}") from None
-        kind = h5py.check_vlen_dtype(data.dtype)
         if kind is None or np.dtype(kind).kind not in "iu" or data.ndim != 2 or data.shape[1] != 2:
             raise InputError(f"{path}: {_DATA} is {data}, not two columns of integer arrays of any length")
         if not len(data):
             raise InputError(f"{path}: {_DATA} has no rows")
-        if data.id.get_storage_size() * _MOST_COMPRESSED < 2 * len(data) * _CELL.itemsize:
-            raise InputError(f"{path}: {_DATA}: damaged: its {len(data):,} rows are not all in the file")
         for start in range(0, len(data), batch_rows):
             stop = min(len(data), start + batch_rows)
             try:
-                _check_lengths(path, data, start, stop, itemsize=np.dtype(kind).itemsize)
                 block = data[start:stop]
             except (OSError, RuntimeError) as error:
                 where = f"{_DATA}, rows {start} to {stop - 1}"
                 raise InputError(f"{path}: {where}: cannot be read: {_line(error)}") from None
             source, target = (_sentences(path, block, side, start, n_rows) for side in range(2))
             yield source, target
-
-
-def _check_lengths(path: Path, data: h5py.Dataset, start: int, stop: int, *, itemsize: int) -> None:
-    """Refuse lengths that the file has no room for, before HDF5 asks for gigabytes of memory.
-
-    The original's cells are contiguous. If those of a file are not, their lengths are not checked.
-    """
-    offset = data.id.get_offset()
-    if offset is None or data.file.id.get_create_plist().get_sizes() != (8, 8):
-        return
-    cells = np.fromfile(path, _CELL, 2 * (stop - start), offset=offset + 2 * start * _CELL.itemsize)
-    lengths = cells["length"].astype(np.int64)
-    if lengths.sum() * itemsize > path.stat().st_size:
-        row, column = divmod(int(lengths.argmax()), 2)
-        where = f"{_DATA}, row {start + row}, column {column}"
-        raise InputError(f"{path}: {where}: damaged: {lengths.max():,} pieces would be longer than the file")
 
 
 def _sentences(path: Path, block: npt.NDArray[np.object_], side: int, start: int, n_rows: int) -> Sentences:

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import fused_kernels as kernels
 from paraphrastic_pipeline.training.loss import loss_and_factors
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Missed, Parameters, Step, gather
+from paraphrastic_pipeline.training.threads import Workers
 
 CACHE_LINE = 64
 # Columns per cache line.

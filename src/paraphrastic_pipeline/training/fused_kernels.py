@@ -24,7 +24,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Float64, Int32, Int64
 from paraphrastic.base.jit import jit, jit_sum
-from paraphrastic_pipeline.base.processor import prefetch
+from paraphrastic_pipeline.training.processor import prefetch
 from paraphrastic_pipeline.training.sparse_rows import MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8

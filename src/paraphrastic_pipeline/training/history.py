@@ -24,8 +24,8 @@ from tqdm import tqdm
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
-from paraphrastic_pipeline.base.durations import in_words
 from paraphrastic_pipeline.training.checkpoint import Progress
+from paraphrastic_pipeline.training.durations import in_words
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.batches import same_meaning, without_repetitions
@@ -24,6 +23,7 @@ from paraphrastic_pipeline.training.history import Report
 from paraphrastic_pipeline.training.negative_mining import hardest_negatives
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 
 log = logging.getLogger(__name__)
 

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Float32, Int64
-from paraphrastic_pipeline.base.processor import has_8_bit_products
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision
 from paraphrastic_pipeline.training.fingerprints import occurs_again
 from paraphrastic_pipeline.training.groups import in_same_group, shared_groups
 from paraphrastic_pipeline.training.negative_kernels import Barred, order_bits, quantize
 from paraphrastic_pipeline.training.negative_search import LOWEST, NO_NEGATIVE, Search
+from paraphrastic_pipeline.training.processor import has_8_bit_products
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import Workers
 from paraphrastic_pipeline.training.two_looks import search_in_two_looks, two_looks_pay
 
 # Rows of the matrix held at a time on a device: 100 MB with 12,800 columns in bfloat16.

@@ -1,31 +1,21 @@
-"""Read training data as `training.dataset` writes them.
-
-Every number of a file is looked at when it is opened, so that a damaged file is named before training begins.
-"""
+"""Read training data as `training.dataset` writes them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
-import numpy.typing as npt
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic_pipeline.base.hdf5 import Look, hdf5_named, plain_dataset, verify
-from paraphrastic_pipeline.training.dataset import ALONE, GROUPS, PAIRS_PER_BLOCK, SIDES
+from paraphrastic_pipeline.training.dataset import ALONE, GROUPS, ORIGIN, PAIRS_PER_BLOCK, SIDES
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
 # sentencepiece puts this before a word.
 WORD_START = "▁"
-# The attribute of a table elsewhere that says to which pieces its rows belong.
-OF_ROWS = "rows_sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +47,6 @@ class UnitTable:
         return len(self.pieces) + len(self.sizes)
 
     @property
-    def rows_digest(self) -> str:
-        """Digest of the pieces of all rows, by which another table with the same rows is known."""
-        return sha256(
-            f"{self.sizes} {self.sentencepiece_sha256}".encode() + self.pieces.tobytes()
-        ).hexdigest()
-
-    @property
     def second(self) -> Bool:
         """Which rows belong to the second language, [n_rows]; none if the languages share one table."""
         unknown = np.arange(len(self.sizes)) > 0
@@ -75,21 +58,17 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     Attributes:
         units: the table of each unit, in the order of `Sentences` and its `others`.
-        digests: SHA-256 of the content of `pairs` and, if there is one, of `teacher`.
+        digests: digests of what `pairs` and, if there is one, `teacher` were made from.
         alone: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
 
     Args:
         path: HDF5 file written by `encode_dataset`.
         teacher: HDF5 file written by `embed_teacher`; None for none.
-
-    Raises:
-        InputError: a file is damaged or of another kind, or the two do not belong together. Every number is
-            compared with the digest that was written with it, so that no later block is a surprise.
     """
 
     def __init__(self, path: Path, teacher: Path | None = None) -> None:
         self.path, self._teacher, self._opened = path, None, ExitStack()
-        with self._opened, hdf5_named(path, "a training data set"):
+        with self._opened:
             self._file = self._opened.enter_context(h5py.File(path, "r", track_order=True))
             groups = [group for name, group in self._file.items() if name not in (GROUPS, ALONE)]
             self._of_pairs = self._file.get(GROUPS)
@@ -97,61 +76,14 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             self._n_rows = [unit.n_rows for unit in self.units]
             self._groups = [[group[side] for side in SIDES] for group in groups]
             self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
-            self.alone = self._read_alone()
-            self.digests = {"pairs": verify(self._file, self._ranges())}
+            self.alone = np.zeros(self._n_pairs, np.bool_)
+            if ALONE in self._file:
+                self.alone[self._file[ALONE][:]] = True
+            self.digests = {"pairs": str(self._file.attrs[ORIGIN])}
             if teacher is not None:
-                with hdf5_named(teacher, "the vectors of a teacher"):
-                    self._teacher = self._opened.enter_context(h5py.File(teacher, "r"))
-                    sides = [plain_dataset(self._teacher, side) for side in SIDES]
-                    if {side.shape for side in sides} != {(self._n_pairs, sides[0].shape[-1])}:
-                        raise InputError(
-                            f"{teacher}: does not have a vector for each of the {self._n_pairs:,} pairs"
-                        )
-                    self.digests["teacher"] = verify(self._teacher, _finite(teacher))
+                self._teacher = self._opened.enter_context(h5py.File(teacher, "r"))
+                self.digests["teacher"] = str(self._teacher.attrs[ORIGIN])
             self._opened = self._opened.pop_all()
-
-    def _read_alone(self) -> Bool:
-        alone = np.zeros(max(0, self._n_pairs), np.bool_)
-        if ALONE in self._file:
-            places = plain_dataset(self._file, ALONE)[:]
-            if places.dtype != np.int64 or places.ndim != 1 or not _are_below(places, self._n_pairs):
-                raise ValueError(f"{ALONE} has other numbers than those of {self._n_pairs} pairs")
-            alone[places] = True
-        return alone
-
-    def _ranges(self) -> Look:
-        """A function that refuses tokens without a row, and offsets that are not those of sentences."""
-        largest = {
-            f"{unit.unit}/{side}": n_rows
-            for unit, n_rows in zip(self.units, self._n_rows, strict=True)
-            for side in SIDES
-        }
-        largest |= {GROUPS: 1 << 31} if self._of_pairs is not None else {}
-        sizes = {}
-        for place in largest:
-            tokens, offsets = (plain_dataset(self._file[place], name) for name in ("tokens", "offsets"))
-            kinds = (tokens.dtype, tokens.ndim, offsets.dtype, offsets.shape)
-            if kinds != (np.int32, 1, np.int64, (self._n_pairs + 1,)) or self._n_pairs < 0:
-                raise ValueError(f"{place} has {tokens} and {offsets}")
-            sizes[place] = len(tokens)
-        last: dict[str, int] = {}
-
-        def look(path: str, block: npt.NDArray[Any]) -> None:
-            place, _, name = path.rpartition("/")
-            if name == "tokens" and not 0 <= block.min() <= block.max() < largest[place]:
-                wrong = block[(block < 0) | (block >= largest[place])][0]
-                cause = f"the token {wrong} is not one of {largest[place]} rows"
-                raise InputError(f"{self.path}: damaged: {path}: {cause}")
-            if name == "offsets":
-                before = last.get(place, 0)
-                if block[0] < before or (place not in last and block[0]) or (np.diff(block) < 0).any():
-                    raise InputError(f"{self.path}: damaged: {path}: offsets do not rise from 0")
-                last[place] = int(block[-1])
-                if last[place] > sizes[place]:
-                    cause = f"there are {sizes[place]} tokens, but a sentence ends at {last[place]}"
-                    raise InputError(f"{self.path}: damaged: {path}: {cause}")
-
-        return look
 
     def __len__(self) -> int:
         return self._n_pairs
@@ -229,37 +161,12 @@ def _table(group: h5py.Group) -> UnitTable:
     sizes = tuple(int(size) for size in group.attrs["sizes"])
     digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
     shared = bool(group.attrs.get("shared_unknown", False))
-    pieces, alike = (plain_dataset(group, name)[:] for name in ("pieces", "alike"))
-    if not 1 <= len(sizes) <= 2 or not 1 <= len(digests) <= 2 or min(sizes) < 1:
-        raise ValueError(f"{unit} has the sizes {sizes} and {len(digests)} vocabularies")
-    if pieces.dtype != np.int32 or pieces.ndim != 1 or not _are_below(pieces, sum(sizes)):
-        raise ValueError(f"{unit}/pieces are not pieces of vocabularies of {sizes}")
-    are_known = alike.shape[1:] == (2,) and all(map(_are_below, alike.T, (sizes[0], sizes[-1])))
-    if alike.dtype != np.int32 or not are_known:
-        raise ValueError(f"{unit}/alike are not pieces of vocabularies of {sizes}")
-    return UnitTable(unit, pieces, sizes, digests, alike, shared)
-
-
-def _are_below(numbers: Int32 | Int64, limit: int) -> bool:
-    return not len(numbers) or 0 <= numbers.min() <= numbers.max() < limit
-
-
-def _finite(teacher: Path) -> Look:
-    """A function that refuses vectors with entries that are not finite."""
-
-    def look(path: str, block: npt.NDArray[Any]) -> None:
-        if block.dtype != np.float16 or not np.isfinite(block).all():
-            raise InputError(f"{teacher}: damaged: {path} has numbers that are not finite")
-
-    return look
+    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:], shared)
 
 
 def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
-    try:
-        offsets = group["offsets"][start : stop + 1]
-        return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
-    except OSError as error:
-        raise InputError(f"{group.file.filename}: cannot be read: {on_one_line(error)}") from None
+    offsets = group["offsets"][start : stop + 1]
+    return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
 def vocabulary_of(

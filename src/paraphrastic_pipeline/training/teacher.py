@@ -14,15 +14,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, atomic_output, read_json, sha256, write_json
 from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic.model.vocabulary import load_sentencepiece
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.corpus.blocks import read_blocks
-from paraphrastic_pipeline.training.pair_dataset import (
-    OF_ROWS,
-    WORD_START,
-    PairDataset,
-    UnitTable,
-    vocabulary_of,
-)
+from paraphrastic_pipeline.training.dataset import new_dataset
+from paraphrastic_pipeline.training.pair_dataset import WORD_START, PairDataset, UnitTable, vocabulary_of
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +46,7 @@ def embed_teacher(
         block_rows: pairs embedded together.
 
     Raises:
-        InputError: the pairs are damaged, or a vector is not finite.
+        InputError: a vector is not finite.
     """
     blocks = read_blocks(pairs, columns=[*_SIDES], rows=block_rows)
     _write(
@@ -65,6 +59,9 @@ def embed_teacher(
             ]
             for block in blocks
         ),
+        sha256(pairs),
+        encoder.digest,
+        languages,
     )
 
 
@@ -94,7 +91,7 @@ def embed_sample(
         sentences: number of sentences at most: one for each pair of these corpora, and two for any other.
 
     Raises:
-        InputError: the pairs are damaged, a vector is not finite, or the teacher knows no language of the
+        InputError: a vector is not finite, or the teacher knows no language of the
             sample.
     """
     parts = output.with_suffix(".parts")
@@ -170,14 +167,13 @@ def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, 
         encoder: the teacher.
 
     Raises:
-        InputError: a file is damaged, or a vector is not finite.
+        InputError: a vector is not finite.
     """
     loaded = iter(load_sentencepiece(model) for model in sentencepiece)
-    with PairDataset(dataset) as pairs, new_hdf5(output) as file:
+    with PairDataset(dataset) as pairs, new_dataset(output) as file:
         for unit in pairs.units:
             texts = piece_texts(unit, [next(loaded) for _ in unit.sentencepiece_sha256])
             table = file.create_dataset(unit.unit, (unit.n_rows, encoder.dim), np.float16)
-            table.attrs[OF_ROWS] = unit.rows_digest
             for start in range(0, len(texts), _PIECES):
                 some = texts[start : start + _PIECES]
                 there = [place for place, text in enumerate(some) if text]
@@ -206,10 +202,10 @@ def _unit_vectors(encoder: Encoder, sentences: Sequence[str], language: str | No
     return unit
 
 
-def _write(output: Path, dim: int, blocks: Iterator[Sequence[Float32 | Float16]]) -> None:
+def _write(output: Path, dim: int, blocks: Iterator[Sequence[Float32 | Float16]], *origin: object) -> None:
     """Write blocks of both sides' vectors, one after the other."""
-    with new_hdf5(output) as file:
-        shape = {"maxshape": (None, dim), "chunks": (_ROWS_PER_CHUNK, dim)}
+    with new_dataset(output, *origin) as file:
+        shape = {"maxshape": (None, dim), "chunks": (_ROWS_PER_CHUNK, dim), "fletcher32": True}
         for side in _SIDES:
             file.create_dataset(side, (0, dim), np.float16, **shape)
         found = False

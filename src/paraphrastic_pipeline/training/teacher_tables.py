@@ -6,7 +6,7 @@ which are all that is known of pieces that the sample does not have, and which a
 model2vec (Tulkens and van Dongen 2024).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import h5py
@@ -16,12 +16,11 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32
-from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.hdf5 import hdf5_named, new_hdf5, plain_dataset, verify
 from paraphrastic_pipeline.training.coarser import principal_directions
 from paraphrastic_pipeline.training.cooccurrence import product
+from paraphrastic_pipeline.training.dataset import SIDES, new_dataset
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
-from paraphrastic_pipeline.training.pair_dataset import OF_ROWS, PairDataset, UnitTable
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
 
 # The weight of the ridge (docs/recipe.md has the measurements).
@@ -50,28 +49,20 @@ def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threa
         sample: HDF5 file written by `embed_sample`.
         output: the HDF5 file.
         threads: number of threads.
-
-    Raises:
-        InputError: a file is damaged, or they do not belong together.
     """
-    with PairDataset(dataset) as pairs, new_hdf5(output) as file:
-        targets = np.concatenate([*_read(sample, dict.fromkeys(("source", "target")))])
+    with PairDataset(dataset) as pairs, new_dataset(output) as file:
+        targets = np.concatenate(_read(sample, SIDES))
         sides = pairs.read(0, len(targets) // 2)
-        own_vectors = _read(pieces, {unit.unit: unit for unit in pairs.units})
-        if 2 * len(sides[0]) < len(targets):
-            raise InputError(f"{sample}: was made for other training data; delete it")
+        own_vectors = _read(pieces, [unit.unit for unit in pairs.units])
         # A sentence without a pair is on both sides, and counts once.
         again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.alone[: len(sides[0])])
         rows = np.flatnonzero(targets.any(axis=1) & ~again)
         for number, (unit, own) in enumerate(zip(pairs.units, own_vectors, strict=True)):
-            if own.shape[1] != targets.shape[1]:
-                raise InputError(f"{pieces} and {sample} are of different teachers; delete both")
             bags = scipy.sparse.vstack(
                 [_bags([side, *side.others][number], unit.n_rows) for side in sides], format="csr"
             )[rows]
             table = ridge(bags, targets[rows], own, threads=threads)
-            rotated = file.create_dataset(unit.unit, data=_rotated(table, bags[:_SENTENCES]))
-            rotated.attrs[OF_ROWS] = unit.rows_digest
+            file.create_dataset(unit.unit, data=_rotated(table, bags[:_SENTENCES]))
 
 
 def ridge(bags: scipy.sparse.csr_matrix, targets: Float32, prior: Float32, *, threads: int) -> Float32:
@@ -135,17 +126,10 @@ def _rotated(table: Float32, bags: scipy.sparse.csr_matrix) -> Float32:
         return table @ principal_directions(vectors)
 
 
-def _read(path: Path, units: Mapping[str, UnitTable | None]) -> list[Float32]:
-    """Arrays of vectors. The file is compared with its digest, and tables with the rows of their units."""
-    with hdf5_named(path, "the vectors of a teacher"), h5py.File(path, "r") as file:
-        verify(file, lambda *_: None)
-        arrays = [plain_dataset(file, name) for name in units]
-        if any(array.ndim != 2 or array.dtype.kind != "f" for array in arrays):
-            raise ValueError("it has other arrays than vectors")
-        for array, unit in zip(arrays, units.values(), strict=True):
-            if unit and array.attrs.get(OF_ROWS) != unit.rows_digest:
-                raise InputError(f"{path}: was made for other training data; delete it")
-        return [np.asarray(array[:], np.float32) for array in arrays]
+def _read(path: Path, names: Iterable[str]) -> list[Float32]:
+    """Arrays of vectors."""
+    with h5py.File(path, "r") as file:
+        return [np.asarray(file[name][:], np.float32) for name in names]
 
 
 def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
@@ -154,7 +138,7 @@ def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Pat
     Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says
     nothing stay random. Columns beyond the teacher's dimension are random, and short.
     """
-    fitted = _read(tables, {unit.unit: unit for unit in pairs.units})
+    fitted = _read(tables, [unit.unit for unit in pairs.units])
     for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
         if isinstance(part, AveragedEmbeddings):
             table, begun = part.table.data, torch.from_numpy(fitted[unit])

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +24,6 @@ from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.base.code_version import code_version
 from paraphrastic_pipeline.base.devices import choose_device, choose_precision
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training.autograd import CPU, AutogradEngine
 from paraphrastic_pipeline.training.beginning import Begin, TrainingInputs, begin
@@ -38,6 +37,7 @@ from paraphrastic_pipeline.training.history import HISTORY, Report
 from paraphrastic_pipeline.training.loop import Engine, TrainingRun, Weights, megabatch_size
 from paraphrastic_pipeline.training.negative_mining import has_instructions, precision_on
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.threads import Workers
 
 if TYPE_CHECKING:
     from paraphrastic_pipeline.training.coarser import CoarserPairs
@@ -60,12 +60,6 @@ class Watching:
 
     checkpoint_minutes: float = 10.0
     tensorboard: bool = False
-
-    @classmethod
-    def of_model(cls, definition: Mapping[str, Any]) -> Self:
-        """What a completed definition says about the runs of a model."""
-        training = definition["training"]
-        return cls(training["checkpoint_minutes"], training["tensorboard"])
 
 
 def train_model(

@@ -12,15 +12,16 @@ from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.transformer import TransformerEncoder, write_transformer
 from paraphrastic.model.transformer_tokens import padded, tokenize, tokenizer_digest
-from paraphrastic_pipeline.base.hdf5 import new_hdf5
 from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
 from paraphrastic_pipeline.training.dataset import (
     SIDES,
     append_sentences,
     create_side,
+    new_dataset,
     read_sides,
     write_pieces,
 )
@@ -60,7 +61,8 @@ def tokenize_pairs(
         InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
     """
     tokenizer = load_tokenizer(transformer, lowercase=lowercase)
-    with new_hdf5(output) as file:
+    digest = tokenizer_digest(tokenizer)
+    with new_dataset(output, sha256(pairs), digest, lowercase, grouped, list(texts)) as file:
         unit = file.create_group(TOKENS)
         for side in SIDES:
             create_side(unit, side)
@@ -69,7 +71,7 @@ def tokenize_pairs(
                 tokens = tokenize(tokenizer, column)
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
         rows = np.arange(len(tokenizer), dtype=np.int32)
-        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
+        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [digest])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic_pipeline.base.threads import Workers
 from paraphrastic_pipeline.training.negative_kernels import Barred, scan, second_look
 from paraphrastic_pipeline.training.negative_search import NO_NEGATIVE
+from paraphrastic_pipeline.training.threads import Workers
 
 # The first look is at this share of the dimensions, and at so many at least. It finds the nearest sentence of
 # each block of rows or columns, of which the second look compares the best.

@@ -45,7 +45,6 @@ class VocabularySettings:
         unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
             with `spellings` one for each run of unknown characters in the pairs, as the original.
         max_sentences: only so many sentences are used, the first ones.
-        hard_limit: whether fewer pieces than `size` are an error; the original code accepts fewer.
     """
 
     unit: str = "subword"
@@ -54,7 +53,6 @@ class VocabularySettings:
     character_coverage: float
     unknown: Unknown
     max_sentences: int
-    hard_limit: bool
 
     @property
     def extra(self) -> int:
@@ -96,7 +94,8 @@ def train_vocabulary(
         byte_fallback=settings.unknown == "bytes",
         # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
         max_sentence_length=4192 if unit == "subword" else 1 << 20,
-        hard_vocab_limit=settings.hard_limit,
+        # As in the original code, fewer pieces than asked for are no error.
+        hard_vocab_limit=False,
     )
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     learned = processor.get_piece_size() - settings.extra

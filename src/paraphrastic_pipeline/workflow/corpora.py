@@ -11,18 +11,16 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import definitions_needed
 from paraphrastic_pipeline.settings.local_files import opus_corpora
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
+from paraphrastic_pipeline.settings.sections.fields import as_json
 
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
 # A function that a rule uses as an input or params function.
 OfWildcards = Callable[[Wildcards], Any]
 
-# The most pairs that are drawn from a group, unless the configuration says otherwise.
-PAIRS_PER_GROUP = 10
 # The data set with what NLTK has learned about the ends of English sentences.
 PUNKT = "punkt"
 # The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
@@ -114,14 +112,9 @@ class Corpora:
         kind = self.datasets[name].kind
         return kind == "mined" or KINDS[kind].grouped
 
-    def drawing(self, name: str) -> Json:
-        """Return how pairs are drawn from a corpus of groups; empty for other corpora."""
-        if self.datasets[name].kind != "groups":
-            return {}
-        return {
-            "pairs_per_group": self.config.pairs_per_group.get(name, PAIRS_PER_GROUP),
-            "seed": self.config.seed,
-        }
+    def drawing_seed(self, name: str) -> int:
+        """Return the seed of the pairs that are drawn from a corpus of groups; 0 for other corpora."""
+        return self.config.seed if self.datasets[name].kind == "groups" else 0
 
     def punkt(self, wildcards: Wildcards) -> list[str]:
         """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""
@@ -167,7 +160,7 @@ class Corpora:
         name = wildcards.mined
         return [
             shard
-            for corpus in self.config.mined[name].corpora
+            for corpus in self.config.mined[name].names
             for shard in gather(f"results/{kind}/{name}/{corpus}/{{scatteritem}}.parquet")
         ]
 

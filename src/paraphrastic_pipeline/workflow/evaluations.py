@@ -14,10 +14,9 @@ from paraphrastic_pipeline.base.errors import did_you_mean
 from paraphrastic_pipeline.evaluation.tasks import TASKS
 from paraphrastic_pipeline.evaluation.testset_names import TRACKS
 from paraphrastic_pipeline.registry.datasets import RemoteFile
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import System
-from paraphrastic_pipeline.settings.system_kinds import SYSTEM_KINDS
+from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import Wildcards, folder_files, languages_of
 from paraphrastic_pipeline.workflow.models import Models
 
@@ -92,8 +91,7 @@ class Evaluations:
     def place(self, system: str) -> Any:
         """Return where a system is, in the form that `open_encoder` takes."""
         if entry := self.config.systems.get(system):
-            kind = next(kind for kind in SYSTEM_KINDS if getattr(entry, kind))
-            return {kind: as_json(getattr(entry, kind)), "label": entry.label or system}
+            return {entry.kind: entry.place, "label": entry.label or system}
         if teacher := self.models.teacher_places.get(system):
             return {"path": teacher, "label": system}
         model = self.untrained.get(system)
@@ -104,8 +102,7 @@ class Evaluations:
         place = self.place(system)
         if isinstance(place, str):
             return self.corpora.model_files(self.model_of(system), place)
-        given = next(iter(place.values()))
-        return folder_files(given) if isinstance(given, str) else [given["sentences"], given["vectors"]]
+        return folder_files(next(iter(place.values())))
 
     def knows(self, system: str, *languages: str) -> bool:
         """Whether a system knows languages; other people's know all unless the configuration says which."""
@@ -115,7 +112,7 @@ class Evaluations:
     # Tasks.
 
     def settings(self, wildcards: Wildcards) -> Json:
-        """Return the settings that evaluations on all tasks share, also those of parts of a filter study."""
+        """Return the settings that evaluations on all tasks share."""
         return {
             "source": "untrained" if getattr(wildcards, "system", "") in self.untrained else "measured",
             "bootstrap_samples": self.config.evaluation.bootstrap_samples,
@@ -194,12 +191,12 @@ class Evaluations:
         """Return whether a system can be judged by the pairs that a definition holds out.
 
         A model of the configuration has not been trained on them if it has the same data, without these
-        pairs, or other corpora. Saved vectors are of test sets alone.
+        pairs, or other corpora.
         """
         if system in self.config.systems:
-            return not self.config.systems[system].vectors
+            return True
         models, own = self.models, self.model_of(system)
-        corpora = [set(self.config.definitions[name].corpora) for name in (own, definition)]
+        corpora = [set(self.config.definitions[name].names) for name in (own, definition)]
         return models.data_models[own] == models.data_models[definition] or corpora[0].isdisjoint(corpora[1])
 
     def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
@@ -249,9 +246,10 @@ class Evaluations:
 
     # Test sets.
 
-    def testset_file(self, wildcards: Wildcards) -> str:
-        """Return the downloaded file of the job's test set, which has only one."""
-        return self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))[0]
+    def testset_file(self, wildcards: Wildcards) -> str | list[str]:
+        """Return the downloaded file of the job's test set; STS may have several."""
+        files = self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))
+        return files if len(files) > 1 else files[0]
 
     def bucc_file(self, wildcards: Wildcards) -> Json:
         """Return the languages, members and version of BUCC's archive of the job's pair."""
@@ -283,7 +281,8 @@ class Evaluations:
                 chosen = getattr(settings, parts) if settings and settings.testsets == name else None
             # A language stands for its pair with English.
             named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
-            for file in self.corpora.datasets[name].files:
+            # All files of STS are prepared in one.
+            for file in self.corpora.datasets[name].files[: 1 if testset == "sts" else None]:
                 pair = set(file.languages)
                 if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
                     files.append((testset, file))

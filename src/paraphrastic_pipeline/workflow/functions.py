@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 TABLES = {
-    "contamination": "corpus.corpus_tables:tabulate_contamination",
-    "corpora": "corpus.corpus_tables:tabulate_corpora",
+    "contamination": "corpus.contamination:tabulate_contamination",
+    "corpora": "corpus.statistics:tabulate_corpora",
     "dataset_differences": "evaluation.study_tables:tabulate_differences",
     "funnel": "corpus.counts:tabulate_funnel",
     "language_choice": "evaluation.language_choice:tabulate_language_choice",

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic_pipeline.base.files import end_future_times
 from paraphrastic_pipeline.registry.opus import OpusCorpus
 from paraphrastic_pipeline.workflow.estimate import estimate
 from paraphrastic_pipeline.workflow.step import FEWER_STEPS
@@ -44,12 +43,6 @@ def follow(workflow: Any) -> None:
 
     run = run_of(workflow)
     progress = Progress(run.jobs, costs_of(run), cores=workflow.resource_settings.cores or 1)
-
-
-def future_files_warning(*folders: str) -> Iterator[str]:
-    """Give files from the future the present time, and yield a line that says so if there were any."""
-    if count := end_future_times(*folders):
-        yield f"{count} files are from the future (was the clock moved back?): they get the present time"
 
 
 def left_out_models(left_out: Mapping[str, str]) -> Iterator[str]:

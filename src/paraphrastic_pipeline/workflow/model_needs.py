@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic_pipeline.base.hub_names import hub_name
+from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import Translator
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
@@ -55,7 +55,7 @@ def weights_mb(definition: Definition, dimension: int | None = None) -> float:
     if not architecture.transformer:
         for part in architecture.parts:
             columns = dimension if part.recurrent else part.dimension or dimension
-            weights += definition.vocabulary.of_unit(part.unit)["size"] * columns
+            weights += definition.vocabulary.of_unit(part.unit).size * columns
     return (1 + architecture.separate) * weights * 4e-6
 
 

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.base.hub_names import hub_name
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
 from paraphrastic_pipeline.settings.local_files import dataset_versions
+from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
 from paraphrastic_pipeline.settings.sections.evaluation import System
+from paraphrastic_pipeline.settings.sections.fields import as_json
+from paraphrastic_pipeline.settings.sections.selection import BitextSelection
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.settings.study_models import data_models, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
@@ -106,10 +107,12 @@ class Models:
         vectors = self.corpora.downloads(definition.training.initial_vectors)
         units: dict[str, Json] = {}
         for name, (unit, sides) in definition.vocabularies.items():
-            settings = definition.vocabulary.of_unit(unit)
-            max_pieces = settings.pop("max_pieces")
-            names[name] = {"unit": unit, "sides": list(sides), **settings}
-            cut = {"max_pieces": max_pieces, "shared_unknown": settings["unknown"] == "shared"}
+            vocabulary = definition.vocabulary.of_unit(unit)
+            names[name] = {"unit": unit, "sides": list(sides)} | {
+                key: getattr(vocabulary, key)
+                for key in ("size", "character_coverage", "unknown", "max_sentences")
+            }
+            cut = {"max_pieces": vocabulary.max_pieces, "shared_unknown": vocabulary.unknown == "shared"}
             of_unit = units.setdefault(unit, {"unit": unit, "models": [], **cut})
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {
@@ -120,7 +123,7 @@ class Models:
             # The corpora without pairs, by their numbers.
             "texts": [number for number, (corpus, _) in enumerate(pairs) if self.corpora.is_text(corpus)],
             # Whether sentences from the same line of a corpus all mean the same.
-            "grouped": any(self.corpora.grouped(corpus) for corpus in definition.corpora),
+            "grouped": any(self.corpora.grouped(corpus) for corpus in definition.names),
             "training_data": f"results/datasets/{data}/train.h5",
             # Training settings of each vocabulary, except the seed.
             "vocabularies": names,
@@ -192,13 +195,27 @@ class Models:
         """Return the definition of the job's model."""
         return self.config.definitions[wildcards.model]
 
-    def selection(self, wildcards: Wildcards) -> Json:
+    def filters(self, wildcards: Wildcards) -> BitextSelection:
         """Return the filters of the job's model for pairs in the job's languages."""
         kind = selection_kind(languages_of(wildcards.pair))
         if self.corpora.is_text(wildcards.corpus):
             # Filters that compare the sides of a paraphrase would drop all of its lines.
             kind = "bitext"
-        return as_json(getattr(self.definition(wildcards).selection, kind))
+        selection = self.definition(wildcards).selection
+        return selection.bitext if kind == "bitext" else selection.paraphrase
+
+    def selection(self, wildcards: Wildcards) -> Json:
+        """Return the `filters` as a rule's parameter."""
+        return as_json(self.filters(wildcards))
+
+    def watching(self, wildcards: Wildcards) -> Json:
+        """Return how a training run is watched, on which no result depends."""
+        definition = self.definition(wildcards)
+        return {
+            "choose_by": definition.choose_by,
+            "checkpoint_minutes": definition.training.checkpoint_minutes,
+            "tensorboard": definition.training.tensorboard,
+        }
 
     def names_in_tables(self, model: str) -> list[str]:
         """Return names of a model's corpora, with the languages where it has several pairs of a corpus."""
@@ -360,7 +377,7 @@ class Models:
             # What becomes of unknown text is the business of the Transformer's own tokenizer.
             return {}
         return {
-            unit: "spellings" if definition.dataset else definition.vocabulary.of_unit(unit)["unknown"]
+            unit: "spellings" if definition.dataset else str(definition.vocabulary.of_unit(unit).unknown)
             for unit in definition.architecture.units
         }
 

@@ -100,7 +100,6 @@ NEEDS = {
     "prepare_transfer": Need(270, 0.2, 4),
     "tabulate": Need(120, 0.35),
     "plot": Need(105, 0.6, 0.1),
-    # What weights and word vectors add to a step that loads them.
+    # What weights add to a step that loads them.
     "weights": Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03),
-    "word_vectors": Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15),
 }

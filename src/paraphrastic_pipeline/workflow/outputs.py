@@ -7,9 +7,9 @@ from pathlib import Path
 
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.report.contents import CAPTIONS
-from paraphrastic_pipeline.settings.declared import as_json
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import System
+from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.settings.study_models import seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
@@ -138,7 +138,7 @@ class Results:
     def _incomparable(self) -> dict[str, dict[str, str]]:
         """Return why the figures of some columns cannot be compared, by table and column."""
         why = "the document frequencies are those of the corpora themselves"
-        corpora = {"idf": why, "idf_std": why}
+        corpora = {"idf": why, "idf_std": why, "parse_entropy": "the corpora are not parsed"}
         return {"corpora": corpora}
 
     def _left_out(self, table: str) -> list[str]:

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
 from paraphrastic_pipeline.base.numbers import is_number
-from paraphrastic_pipeline.base.quoted_tables import csv_separator
+from paraphrastic_pipeline.corpus.tables import csv_separator, find_sides
+from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.language_labels import shortest_code
 from paraphrastic_pipeline.settings.local_files import plain_name
 
@@ -65,7 +65,7 @@ def text_columns(file: str, kind: str, languages: Sequence[str]) -> list[str | i
         # A cell may be cut off, and the reader says what is wrong with a file.
         with suppress(csv.Error):
             rows.extend(row for row in csv.reader(lines, delimiter=csv_separator(lines)) if row)
-    if not rows or len(rows[0]) < 3 or {*rows[0]} >= {*languages} or {*rows[0]} >= {"source", "target"}:
+    if not rows or len(rows[0]) < 3 or find_sides(rows[0], (languages[0], languages[-1])):
         return None
     header = rows[0]
     width = len(header)

@@ -7,7 +7,7 @@ from statistics import fmean
 from time import monotonic
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.durations import in_words
+from paraphrastic_pipeline.training.durations import in_words
 from paraphrastic_pipeline.workflow.plan import Cost, cost_of, phase_of, wall_seconds
 from paraphrastic_pipeline.workflow.sizes import Job, PlannedRun, Sizes
 

@@ -108,7 +108,7 @@ class Needs:
                 return NEEDS[step].of(megabytes(input.pairs) / config.shards) + weights
             case "translate_corpus" if translator := config.mined[wildcards.mined].translator:
                 return translation_need(translator, megabytes(input.pairs) / config.shards)
-            case "select_pairs" if models.selection(wildcards).get("rank"):
+            case "select_pairs" if getattr(models.filters(wildcards), "rank", None):
                 step = "select_pairs_ranked"
             case "describe_corpus":
                 size, sampled = megabytes(input), 2 * config.statistics.sentences * _SAMPLED
@@ -181,9 +181,8 @@ class Needs:
         return megabytes_on_disk(self.evaluations.files(system)) or place_mb(self.place(system))
 
     def place(self, system: str) -> str:
-        """Return the folder or the name of another encoder, or nothing if its vectors were saved."""
-        given = next(iter(self.evaluations.place(system).values()))
-        return given if isinstance(given, str) else ""
+        """Return the folder or the name of another encoder."""
+        return str(next(iter(self.evaluations.place(system).values())))
 
     def is_guessed(self, system: str) -> bool:
         """Return whether a system is a Transformer whose size is not known before it is downloaded."""

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.compressed import open_stream
-from paraphrastic_pipeline.base.lines import UnreadableRows
-from paraphrastic_pipeline.corpus.pair_tables import PairRows, csv_pairs, jsonl_rows, parquet_rows, tsv_rows
-from paraphrastic_pipeline.corpus.tmx import tmx_rows
+from paraphrastic_pipeline.corpus.lines import Unreadable
+from paraphrastic_pipeline.corpus.readers import file_rows
+from paraphrastic_pipeline.corpus.tables import PairRows
+from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.registry.download import source_of
 from paraphrastic_pipeline.registry.opus import OpusCorpus
@@ -174,45 +173,39 @@ class Sizes:
         definition, rate = self.run.config.definitions[job.wildcards["model"]], NEEDS[job.step].disk_per_mb
         total = 0.0
         # The selected pairs of each corpus come first among the inputs; contaminated pairs come after.
-        for corpus, path in zip(definition.corpora, job.inputs, strict=False):
+        for corpus, path in zip(definition.names, job.inputs, strict=False):
             most, weight = definition.max_pairs.get(corpus), definition.weights.get(corpus) or 1
             size = self.megabytes(path) * rate
             total += weight * (size if most is None else min(size, most * MERGED_PAIR))
         return total
 
 
-class _Ignored(UnreadableRows):
+class _Ignored(Unreadable):
     """Ignores rows that cannot be read, such as the one that is cut off; the extraction deals with them."""
 
-    def add(self, label: str, line: int, cause: str) -> None:
+    def add(self, label: str, line: int, cause: object) -> None:
         """Do nothing."""
 
 
 def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows, float]:
     """Return the rows at the beginning of a file of a sampled kind, and their share of all rows."""
-    path, sides, ignored = Path(path), (file.languages[0], file.languages[-1]), _Ignored(0)
+    path, sides, ignored = Path(path), (file.languages[0], file.languages[-1]), _Ignored(1)
     read: list[tuple[Any, ...]] = []
-    scores: tuple[str, ...] = ()
+    scores: Sequence[str] = ()
     total, share = 0, 1.0
     # Cut-off XML ends with an error.
-    with suppress(InputError):
+    with suppress(InputError), tempfile.TemporaryDirectory() as folder:
+        head = path
+        if kind != "parquet":
+            content, share = _beginning(path)
+            # The ending of its name says what it is.
+            head = Path(folder, path.name)
+            head.write_bytes(content)
+        rows = file_rows(kind, head, sides, file.members, ignored)
+        scores = rows.scores
         if kind == "parquet":
             total = pq.read_metadata(path).num_rows
-            rows = parquet_rows(path, sides, file.members, ignored)
-            rows = PairRows(islice(rows.rows, _PARQUET_ROWS), rows.scores)
-        else:
-            content, share = _beginning(path)
-            stream, label = BytesIO(content), str(path)
-            if kind == "tsv":
-                rows = tsv_rows(stream, label, file.members, ignored)
-            elif kind == "csv":
-                rows = csv_pairs(stream, label, sides, file.members, ignored)
-            elif kind == "jsonl":
-                rows = jsonl_rows(stream, label, sides, file.members, ignored)
-            else:
-                rows = PairRows(tmx_rows(stream, label, sides, ignored))
-        scores = rows.scores
-        read.extend(rows.rows)
+        read.extend(islice(rows.rows, _PARQUET_ROWS) if total else rows.rows)
     if total:
         share = min(1.0, len(read) / total)
     return PairRows(iter(read), scores), share

@@ -8,19 +8,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic_pipeline.base.yaml_text import write_yaml
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
-from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, complete_config
+from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTRY, check_config
 from paraphrastic_pipeline.settings.local_files import (
     ENDINGS,
     default_name_and_kind,
     looks_like_a_path,
-    name_fault,
     opus_corpora,
 )
+from paraphrastic_pipeline.settings.places import name_fault
 from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.yaml import write_yaml
 from paraphrastic_pipeline.workflow.own_files import parallel_files, text_columns
 from paraphrastic_pipeline.workflow.sizes import SAMPLED, first_rows
 
@@ -60,7 +60,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         codes = " and ".join(strange)
         notes.append(f"The language identifier does not know {codes}, so languages are not checked.")
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
-    registry = read_registry(complete_config(config)["registry"])
+    registry = read_registry(DEFAULT_REGISTRY)
     entries = _entries(files, parallel, {*registry, *corpora})
     for file, entry in entries.items():
         kind = default_name_and_kind(file)[1]
@@ -78,8 +78,8 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
     if selection:
         definition["selection"] = {section: selection}
     checked, datasets = check_config(config)
-    used = [datasets[name] for name in checked.definitions[model].corpora]
-    pairs, scored = _measure(checked.definitions[model], used, checked.max_member_bytes)
+    used = [datasets[name] for name in checked.definitions[model].names]
+    pairs, scored = _measure(checked.definitions[model], used)
     if scored:
         selection.pop(_SCORE, None)
         if not selection:
@@ -104,7 +104,7 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         "      evaluates it on all test sets, and shows the results on a page",
         f"  paraphrastic config --configfile {output}     shows all settings, with their defaults",
         "",
-        "config/README.md explains every setting.",
+        "config/README.md says where every setting is explained.",
     ]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
 
@@ -179,9 +179,7 @@ def _entries(files: Iterable[str], parallel: Mapping[str, str], taken: set[str])
     return entries
 
 
-def _measure(
-    definition: Definition, corpora: Sequence[Dataset], max_member_bytes: int
-) -> tuple[int | None, bool]:
+def _measure(definition: Definition, corpora: Sequence[Dataset]) -> tuple[int | None, bool]:
     """About how many pairs corpora have together, None if it is not known; and whether all have scores.
 
     Raises:
@@ -193,24 +191,24 @@ def _measure(
     unscored = 0
     for dataset in corpora:
         pairs = listed.get(dataset.name)
-        scores = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
+        scores: Sequence[str] = KINDS[dataset.kind].scores if dataset.kind not in SAMPLED else ()
         file, *others = dataset.files
         if file.path and others:
-            pairs = _read_all(dataset.kind, dataset.files, sides, max_member_bytes)
+            pairs = _read_all(dataset.kind, dataset.files, sides)
         elif dataset.kind in SAMPLED and Path(file.location).is_file():
             rows, share = first_rows(dataset.kind, file.location, file)
             pairs = round(sum(1 for _ in rows.rows) / share)
             scores = rows.scores
             if not pairs:
-                pairs = _read_all(dataset.kind, [file], sides, max_member_bytes)
+                pairs = _read_all(dataset.kind, [file], sides)
         unscored += _SCORE not in scores
         total = None if total is None or pairs is None else total + pairs
     return total, not unscored
 
 
-def _read_all(kind: str, files: Iterable[RemoteFile], sides: tuple[str, str], max_member_bytes: int) -> int:
+def _read_all(kind: str, files: Iterable[RemoteFile], sides: tuple[str, str]) -> int:
     """The number of pairs in a corpus, whose reader says what is wrong with it as a whole."""
     whole = [CorpusFile(Path(file.location), file.languages, file.members) for file in files]
     with TemporaryDirectory() as folder:
         output = Path(folder, "pairs.parquet")
-        return extract_corpus(kind, whole, sides, output, max_member_bytes=max_member_bytes)["pairs"]
+        return extract_corpus(kind, whole, sides, output)["pairs"]

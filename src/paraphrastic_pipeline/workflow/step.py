@@ -1,4 +1,4 @@
-"""What all workflow scripts share: they check downloads, log, record their outputs and report failures."""
+"""What all workflow scripts share: they log, and report failures."""
 
 import gc
 import logging
@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.errors import LogFormatter, lack_of_memory, spelled_out
-from paraphrastic_pipeline.base.records import recorded, undeclared_logged
-from paraphrastic_pipeline.registry.lock import verify_downloads
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic_pipeline.base.errors import LogFormatter, is_out_of_memory, spelled_out
 
 # What to do if memory runs out.
 FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
@@ -28,7 +26,7 @@ def name_of(snakemake: Any) -> str:
 
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
-    """Verify the downloads, log into the rule's file, and record the outputs.
+    """Log into the rule's file.
 
     If the input or the machine is at fault, the script ends with a one-line message.
     """
@@ -36,22 +34,15 @@ def step(snakemake: Any) -> Iterator[None]:
     gc.freeze()
     gc.enable()
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
-    # Snakemake imports modules when it is asked for these. If memory ran out there, nothing would explain it
-    # below, so the log begins afterwards.
-    name, inputs, outputs = name_of(snakemake), list(snakemake.input), list(snakemake.output)
-    record = recorded(
-        name, inputs=inputs, outputs=outputs, config=snakemake.config, code=snakemake.params.get("code")
-    )
+    name = name_of(snakemake)
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
     try:
-        verify_downloads(inputs)
-        with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
-            yield
+        yield
     except BaseException as error:
-        if lack := lack_of_memory(error):
-            cause = f"{lack}; {FEWER_STEPS}"
+        if is_out_of_memory(error):
+            cause = f"not enough memory: {on_one_line(error)}; {FEWER_STEPS}"
         elif isinstance(error, InputError):
             cause = str(error)
         elif isinstance(error, OSError):

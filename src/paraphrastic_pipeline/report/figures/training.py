@@ -1,5 +1,6 @@
 """Pictures of training: loss and development scores of a run, and scores of all runs of a sweep."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.files import read_json_lines
 from paraphrastic_pipeline.report.figures.plotting import plot_panels, plot_squares, save_figure
 from paraphrastic_pipeline.report.shown_tables import read_rows
 
@@ -57,7 +57,7 @@ def _without_rests(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _read(history: str | Path) -> list[dict[str, Any]]:
-    if lines := read_json_lines(history):
+    if lines := [json.loads(line) for line in Path(history).read_text(encoding="utf-8").splitlines()]:
         return lines
     raise InputError(f"{history}: contains no lines")
 

@@ -8,36 +8,30 @@ from hashlib import sha256
 from itertools import product
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from paraphrastic.model.architecture import Architecture, Unit
-from paraphrastic_pipeline.base.limits import Length, Range
-from paraphrastic_pipeline.settings.declared import (
-    as_json,
-    by_recipe,
-    from_global,
-    internal,
-    section,
-    setting,
-)
-from paraphrastic_pipeline.settings.sections.corpora import CorpusName, FileCorpus, Mined, OriginalDataset
+from paraphrastic_pipeline.settings.sections.corpora import Corpus, Mined, OriginalDataset, name_of
 from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
-from paraphrastic_pipeline.settings.sections.names import (
+from paraphrastic_pipeline.settings.sections.fields import (
+    DISTINCT,
+    Count,
     LanguageCode,
     ModelName,
     NotEmpty,
+    Number,
     PlainName,
+    Positive,
     SystemName,
+    Whole,
+    as_json,
+    by_recipe,
+    section,
+    setting,
 )
-from paraphrastic_pipeline.settings.sections.selection import (
-    Contamination,
-    HeldOut,
-    Selection,
-)
-from paraphrastic_pipeline.settings.sections.studies import (
-    LanguageChoice,
-    Statistics,
-    Study,
-)
+from paraphrastic_pipeline.settings.sections.selection import Contamination, HeldOut, Selection
+from paraphrastic_pipeline.settings.sections.studies import LanguageChoice, Statistics, Study
 from paraphrastic_pipeline.settings.sections.text import Extraction, Text
 from paraphrastic_pipeline.settings.sections.training import (
     Hyperparameters,
@@ -70,12 +64,10 @@ class ModelSections:
     (`sts2017`), or the `mean` of those of both that there are. STS 2017 needs a model that knows English, and
     a data set under `evaluation.sts`.
     """
-    max_pairs: Mapping[str, Annotated[int, Range(1)] | None] = setting(
-        {}, original="4 million for two corpora"
-    )
+    max_pairs: Mapping[str, Positive | None] = setting({}, original="4 million for two corpora")
     """The number of random pairs of a corpus that are used at most, by the name of the corpus; null for all.
     """
-    weights: Mapping[str, Annotated[float, Range(1, 100)] | None] = setting({})
+    weights: Mapping[str, Annotated[Number, Field(ge=1, le=100)] | None] = setting({})
     """How often each pair of a corpus is in the training data, by the name of the corpus; null for once. With
     2.5, a random half of its pairs is there three times and the others twice. Use `max_pairs` to make a
     corpus smaller.
@@ -97,26 +89,28 @@ class Definition(ModelSections):
     override the global ones key by key.
     """
 
-    seeds: Annotated[int, Range(1)] = 1
+    seeds: Annotated[Whole, Field(ge=1, le=100)] = 1
     """The number of training runs that differ only in their seed; tables show their mean and deviation. With
     `seeds: 3`, the model `de` becomes `de`, `de-seed-2` and `de-seed-3`.
     """
     published_as: list[str] = setting([])
     """The published systems that the model stands for in the ledger, by their names in `config/published`."""
-    seed: Annotated[int, Range(0)] = from_global()
+    seed: Count = 1
     """The seed of training, if it is not the global one."""
-    languages: Annotated[list[LanguageCode], Length(1, distinct=True)]
+    languages: Annotated[list[LanguageCode], Field(min_length=1), DISTINCT]
     """One language for a model of paraphrases, two for a model of bitext, or more. With several languages, a
     corpus gives its pairs of any two of them or, if it has none, its paraphrases in any of them.
     """
-    corpora: Annotated[list[CorpusName], Length(1, distinct=True)] = setting([])
+    corpora: Annotated[list[Corpus], DISTINCT] = setting([])
     """Data sets of the registry, corpora of OPUS, mined corpora, or files by their path. If a pair is in
     several of them, the copy of the first is kept.
     """
     dataset: OriginalDataset | None = None
 
-    files: Mapping[str, FileCorpus] = internal(dict)
-    """The corpora that are files, by name."""
+    @property
+    def names(self) -> list[str]:
+        """The names of the corpora."""
+        return list(map(name_of, self.corpora))
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -152,7 +146,7 @@ class Definition(ModelSections):
         if self.vocabulary.only_initial_vectors:
             data["initial_vectors"] = self.training.initial_vectors
         if transformer := self.architecture.transformer:
-            data["tokens"] = [transformer.place, transformer.max_tokens]
+            data["tokens"] = transformer.place
         text = json.dumps([data, self.vocabularies, self.architecture.tables], sort_keys=True)
         return sha256(text.encode()).hexdigest()
 
@@ -195,7 +189,7 @@ class Configuration(ModelSections):
     """
     registry: str = "config/datasets.tsv"
     """The table of data sets; see [data sets and downloads](../docs/download.md)."""
-    seed: Annotated[int, Range(0, 1000000)] = 1
+    seed: Annotated[Whole, Field(ge=0, le=1000000)] = 1
     """The seed of every sample, shuffle and initial parameter."""
     sample: bool = False
     """Whether the data are a sample, or stand in for others, so that the figures say nothing about the
@@ -206,34 +200,27 @@ class Configuration(ModelSections):
     """With `commercial`, corpora of the registry whose licences do not clearly allow commercial use are left
     out of all definitions. `paraphrastic licences` lists the licences.
     """
-    models: Annotated[list[str], Length(1, distinct=True)]
+    models: Annotated[list[str], Field(min_length=1), DISTINCT]
     """The names of the models to build. Each is described under `definitions`."""
-    languages: Annotated[list[str], Length(1, distinct=True)] | None = None
+    languages: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
     """Builds only the models and studies of these languages, such as `[fr]` for models of English and French;
     `en` means models of English alone, null all of them.
     """
-    definitions: Annotated[Mapping[ModelName, Definition], Length(1)]
+    definitions: Annotated[Mapping[ModelName, Definition], Field(min_length=1)]
     """What each model is made of, by its name."""
     mined: Mapping[PlainName, Mined] = setting({})
     """Corpora of paraphrases that are mined from bitext, by name; see [mined
     paraphrases](../docs/corpora.md#mined-paraphrases).
     """
     language_id: str | None = "lid176"
-    """The data set with the fastText model that identifies languages (`lid176`), or with labelled text to
-    train one on; null turns language identification off.
+    """The data set with the fastText model that identifies languages (`lid176`); null turns language
+    identification off.
     """
-    max_member_bytes: Annotated[int, Range(1)] = 107374182400
-    """The size in bytes that no member of a downloaded archive may exceed."""
-    shards: Annotated[int, Range(1, 10000)] = 1
+    shards: Annotated[Whole, Field(ge=1, le=10000)] = 1
     """The number of parts, of at least 65,536 pairs, in which a corpus is scored, to keep a cluster busy."""
     extraction: Extraction = setting(Extraction)
     text: Text = setting(Text)
     contamination: Contamination = setting(Contamination)
-    pairs_per_group: Mapping[str, Annotated[int, Range(1)]] = setting({})
-    """The number of pairs that are drawn from a group of sentences that mean the same, at most, by the name
-    of the corpus; 10 for corpora that are not named. If `link:` joins the rows of a corpus, this is the limit
-    for each row, not for all rows that are joined.
-    """
     statistics: Statistics = setting(Statistics)
     studies: Mapping[PlainName, Study] = setting({})
     """Models that are compared in `results/tables/studies.csv`, by the name of the study; see
@@ -243,6 +230,6 @@ class Configuration(ModelSections):
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})
     """Other people's encoders, by name, which are evaluated like the models. Each has one of `path`,
-    `sentence_transformers`, `model2vec` and `vectors`; see
+    `sentence_transformers` and `model2vec`; see
     [evaluation](../docs/evaluation.md#other-peoples-systems).
     """

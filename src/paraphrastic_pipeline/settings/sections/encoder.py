@@ -1,9 +1,11 @@
 """The vocabulary and the encoder of a model."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Literal
 
-from paraphrastic.base.files import Json
+from pydantic import Field
+
 from paraphrastic.model.architecture import (
     Architecture,
     Directions,
@@ -16,12 +18,30 @@ from paraphrastic.model.architecture import (
     Unit,
 )
 from paraphrastic.model.architecture import Part as PartOfModel
-from paraphrastic_pipeline.base.limits import Length, Overrides, Range
-from paraphrastic_pipeline.settings.declared import as_json, section, setting
-from paraphrastic_pipeline.settings.sections.names import NotEmpty
+from paraphrastic_pipeline.settings.sections.fields import (
+    NotEmpty,
+    Number,
+    Positive,
+    Share,
+    Size,
+    Whole,
+    as_json,
+    section,
+    setting,
+)
 
-# The settings that each unit can have of its own.
-_OF_UNITS = ("size", "character_coverage", "unknown", "max_sentences", "hard_limit", "max_pieces")
+Pieces = Annotated[Whole, Field(ge=10, le=1000000)]
+Unknown = Literal["bytes", "spellings", "shared", "omit"]
+
+
+@section
+class OfUnit:
+    """The settings that a unit's vocabulary has of its own; null for those of all."""
+
+    size: Pieces | None = None
+    """The number of pieces."""
+    unknown: Unknown | None = None
+    """What becomes of text without a piece."""
 
 
 @section
@@ -30,13 +50,13 @@ class Vocabulary:
 
     unit: Unit = "subword"
     """What sentences are cut into: subwords (by sentencepiece), words, or character trigrams."""
-    size: Annotated[int, Range(10, 1000000)] = 50000
+    size: Pieces = 50000
     """The number of pieces, which are sentencepiece's subwords, or the most frequent words or trigrams."""
-    character_coverage: Annotated[float, Range(0.98, 1)] = setting(1.0, original=0.995)
+    character_coverage: Annotated[Number, Field(ge=0.98, le=1)] = setting(1.0, original=0.995)
     """The share of the characters of the training text that subwords must cover. With less than 1, digits and
     rare letters may have no piece.
     """
-    unknown: Literal["bytes", "spellings", "shared", "omit"] | None = setting(None, original="spellings")
+    unknown: Unknown | None = setting(None, original="spellings")
     """What becomes of text without a piece: its `bytes`, a piece of its own if the training text has it
     (`spellings`), one vector for all of it (`shared`), or nothing (`omit`); see [text without a
     piece](../docs/encoders.md#text-without-a-piece). Null means bytes for subwords and words, and shared for
@@ -47,32 +67,26 @@ class Vocabulary:
     gives all other words one vector (`unknown: shared`). Words of the training text come first, by their
     frequency, and then the others in the file's order, up to `size`.
     """
-    max_sentences: Annotated[int, Range(1)] = 10000000
+    max_sentences: Positive = 10000000
     """The number of sentences from which the vocabulary is trained, at most."""
-    hard_limit: bool = False
-    """Whether it is an error if there are fewer pieces than asked for."""
-    max_pieces: Annotated[int, Range(1)] | None = 100
+    max_pieces: Positive | None = 100
     """The number of pieces after which sentences are cut off in training; null keeps them whole."""
     languages: Tables = "shared"
     """Whether the two languages share a vocabulary (`shared`), have their own vocabularies and embeddings
     (`separate`), or have their own vocabularies with one embedding for pieces of the same spelling
     (`overlapping`).
     """
-    units: Mapping[Unit, Annotated[Mapping[str, Any], Overrides(lambda: Vocabulary, only=_OF_UNITS)]] = (
-        setting({})
-    )
+    units: Mapping[Unit, OfUnit] = setting({})
     """Overrides the settings of the vocabulary for a unit, if an encoder has several."""
 
-    def overrides_of(self, unit: str) -> Mapping[str, Any]:
-        """The settings that a unit has of its own."""
-        return next((settings for name, settings in self.units.items() if name == unit), {})
-
-    def of_unit(self, unit: str) -> Json:
+    def of_unit(self, unit: str) -> "Vocabulary":
         """The settings of a unit's vocabulary: the common ones, overridden by those for this unit."""
-        settings = {**{key: getattr(self, key) for key in _OF_UNITS}, **self.overrides_of(unit)}
-        settings["unknown"] = settings["unknown"] or ("shared" if unit == "trigram" else "bytes")
+        own = next((own for name, own in self.units.items() if name == unit), OfUnit())
+        unknown = own.unknown or self.unknown or ("shared" if unit == "trigram" else "bytes")
         # A setting without effect is normalised, so that changing it does not cause new training.
-        return settings if unit == "subword" else {**settings, "character_coverage": 1.0}
+        coverage = self.character_coverage if unit == "subword" else 1.0
+        size = own.size or self.size
+        return replace(self, units={}, size=size, unknown=unknown, character_coverage=coverage)
 
 
 @section
@@ -83,7 +97,7 @@ class Part:
     """The average of a sentence's embeddings, or the states of an LSTM or a BiLSTM over them."""
     unit: Unit | None = None
     """What sentences are cut into; null for `vocabulary.unit`."""
-    dimension: Annotated[int, Range(1, 65536)] | None = None
+    dimension: Size | None = None
     """The dimension of the part's vector; null for `training.dimension`, which is also the dimension of an
     LSTM's embeddings.
     """
@@ -93,7 +107,7 @@ class Part:
     """How the vectors of a BiLSTM's two directions become one."""
     peepholes: bool = False
     """Whether the gates of an LSTM also see its cell, as in ParaNMT-50M's code."""
-    init_std: Annotated[float, Range(0, 100, is_open=True)] | None = None
+    init_std: Annotated[Number, Field(gt=0, le=100)] | None = None
     """The standard deviation of the part's initial embeddings; null for `training.init_std`. ParaNMT-50M's
     code has 0.01 for trigrams.
     """
@@ -103,11 +117,11 @@ class Part:
 class Encoder:
     """How a sentence becomes a vector; see [encoders](../docs/encoders.md)."""
 
-    parts: Annotated[list[Part], Length(1)] = setting([{"kind": "average"}])
+    parts: Annotated[list[Part], Field(min_length=1)] = setting([{"kind": "average"}])
     """The encoders that are trained together, each with its own embeddings."""
     combine: Literal["concatenate", "add"] = "concatenate"
     """How the vectors of the parts become one."""
-    scramble: Annotated[float, Range(0, 1)] = 0.3
+    scramble: Share = 0.3
     """The share of sentences whose tokens LSTMs see in random order, in training."""
     languages: Sharing = "shared"
     """Whether the two languages share all parameters or have their own."""
@@ -119,12 +133,8 @@ class Encoder:
     """How the vectors of a Transformer's tokens become one: their `mean`, the vector of the first token
     (`cls`), or the last state of an LSTM over them (`lstm_last`).
     """
-    lstm_size: Annotated[int, Range(1, 65536)] | None = None
+    lstm_size: Size | None = None
     """The dimension of the LSTM's state, and so of the sentence vectors; the paper has 1024 to 4096."""
-    max_tokens: Annotated[int, Range(3, 1000000)] | None = None
-    """The number of a Transformer's tokens after which sentences are cut off; null for as many as it can
-    read.
-    """
 
     def architecture(self, unit: Unit, vocabularies: Tables) -> Architecture:
         """The encoder, whose parts have this `unit` if they name none."""
@@ -134,7 +144,6 @@ class Encoder:
                     place=self.transformer,
                     pooling=self.pooling,
                     lstm_size=self.lstm_size,
-                    max_tokens=self.max_tokens,
                 )
             )
         parts = tuple(PartOfModel(**{**as_json(part), "unit": part.unit or unit}) for part in self.parts)

@@ -3,21 +3,31 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from paraphrastic_pipeline.base.limits import Length, Range
-from paraphrastic_pipeline.settings.declared import derived, section, setting
+from pydantic import Field
+
 from paraphrastic_pipeline.settings.sections.corpora import OtherEncoder
-from paraphrastic_pipeline.settings.sections.names import Label, LanguageCode, NotEmpty, PairCode
+from paraphrastic_pipeline.settings.sections.fields import (
+    DISTINCT,
+    Label,
+    LanguageCode,
+    NotEmpty,
+    Number,
+    PairCode,
+    Whole,
+    section,
+    setting,
+)
 
 
 @section
 class Speed:
     """How speed is measured; null does not measure it."""
 
-    sentences: Annotated[int, Range(1, 10000000)] = 120000
+    sentences: Annotated[Whole, Field(ge=1, le=10000000)] = 120000
     """The number of different sentences of the models' corpora, at most."""
-    seconds: Annotated[float, Range(0, 86400, is_open=True)] = 1.0
+    seconds: Annotated[Number, Field(gt=0, le=86400)] = 1.0
     """How long a repeat may take; slow systems embed fewer sentences."""
-    repeats: Annotated[int, Range(1, 100)] = 3
+    repeats: Annotated[Whole, Field(ge=1, le=100)] = 3
     """The number of repeats, of which the median is taken."""
 
 
@@ -27,7 +37,7 @@ class Tatoeba:
 
     testsets: str
     """The data set with two files for each language, its own and the English one."""
-    languages: Annotated[list[LanguageCode], Length(distinct=True)] | None = None
+    languages: Annotated[list[LanguageCode], DISTINCT] | None = None
     """The languages that are tested with English; null means the models' languages."""
 
 
@@ -37,7 +47,7 @@ class Bucc:
 
     testsets: str
     """The data set with an archive for each pair of languages."""
-    pairs: Annotated[list[PairCode], Length(distinct=True)] | None = None
+    pairs: Annotated[list[PairCode], DISTINCT] | None = None
     """Pairs such as `de-en`; null means all pairs of the models' languages."""
 
 
@@ -55,7 +65,7 @@ class Polish:
     """Pairs of captions with relatedness and entailment (CDSC-R, CDSC-E)."""
     sick: str
     """SICK in Polish (SICK-R, SICK-E)."""
-    tags8: str = setting(key="8tags")
+    tags8: str = setting(alias="8tags")
     """Topics of headlines."""
 
 
@@ -65,18 +75,18 @@ class Evaluation:
 
     sts: str | None = "sts"
     """The data set with the STS archive; null for none, with which English is not tested on STS."""
-    bootstrap_samples: Annotated[int, Range(100, 100000)] = 1000
+    bootstrap_samples: Annotated[Whole, Field(ge=100, le=100000)] = 1000
     """The number of bootstrap resamples for the 95 % intervals."""
     tracks: Annotated[
-        list[Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]], Length(distinct=True)
+        list[Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]], DISTINCT
     ] = setting(["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"])
     """The tracks of STS 2017 on which systems that know their languages are evaluated. `es-en-4b`, about the
     quality of translations, has its own table.
     """
     untrained: bool = True
     """Whether every model is also evaluated before training."""
-    speed: Speed | None = Speed(sentences=120000, seconds=1.0, repeats=3)
-    only: Mapping[str, Annotated[list[str], Length(distinct=True)]] = setting({})
+    speed: Speed | None = setting(Speed)
+    only: Mapping[str, Annotated[list[str], DISTINCT]] = setting({})
     """Restricts a task to the systems that are named. For `senteval` and `polish` these may also be systems
     of other languages.
     """
@@ -89,7 +99,7 @@ class Evaluation:
     senteval: str | None = None
     """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
     polish: Polish | None = None
-    retrieval: Annotated[list[str], Length(1, distinct=True)] | None = None
+    retrieval: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
     """Definitions by whose held-out pairs all systems that know their languages are compared; null for none.
     A model takes part if it has a definition's data, or no corpus in common with it. A definition that is not
     among `models` keeps its corpora with `licences: commercial`, since it is only compared by.
@@ -97,23 +107,12 @@ class Evaluation:
 
 
 @section
-class SavedVectors:
-    """Vectors that were computed elsewhere."""
-
-    sentences: NotEmpty
-    """Text with one sentence per line, as in the test sets."""
-    vectors: NotEmpty
-    """A NumPy file with one row per line."""
-
-
-@section
 class System(OtherEncoder):
-    """Somebody else's encoder, with one of `path`, `sentence_transformers`, `model2vec` and `vectors`."""
+    """Somebody else's encoder, with one of `path`, `sentence_transformers` and `model2vec`."""
 
-    model2vec: NotEmpty = derived()
+    model2vec: NotEmpty | None = None
     """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
-    vectors: SavedVectors | None = None
-    languages: Annotated[list[LanguageCode], Length(1)] | None = None
+    languages: Annotated[list[LanguageCode], Field(min_length=1)] | None = None
     """The languages on which it is evaluated; null for all."""
     licence: Label | None = None
     """Its licence, as the cards of models that learn from it state it; null if it is unknown."""

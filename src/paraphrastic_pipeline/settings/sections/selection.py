@@ -2,9 +2,19 @@
 
 from typing import Annotated, Literal
 
-from paraphrastic_pipeline.base.limits import Range
-from paraphrastic_pipeline.settings.declared import section, setting
-from paraphrastic_pipeline.settings.sections.names import Measure
+from pydantic import Field, model_validator
+
+from paraphrastic_pipeline.settings.sections.fields import (
+    Count,
+    Number,
+    Positive,
+    Score,
+    Share,
+    Whole,
+    in_order,
+    section,
+    setting,
+)
 
 
 @section
@@ -13,10 +23,11 @@ class LengthFilter:
     sides, the `first`, or their mean (`count`) must have; null keeps all lengths.
     """
 
-    min: Annotated[int, Range(0)] = 1
-    max: Annotated[int, Range(1)] = 1000
+    min: Count = 1
+    max: Positive = 1000
     count: Literal["both", "first", "mean"] = "both"
     """What must be in this range: both sides, the first one, or their mean."""
+    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
@@ -27,7 +38,7 @@ class LanguageFilter:
 
     rule: Literal["probability", "best"] = "probability"
     """Whether the `probability` decides, or the language must also be the `best` guess."""
-    min_probability: Annotated[float, Range(0, 1)] = 0.1
+    min_probability: Share = 0.1
 
 
 @section
@@ -36,18 +47,20 @@ class Rank:
     where 0 is the lowest place and 1 the highest; null keeps all. ParaNMT-50M took the two best tenths.
     """
 
-    by: Measure
+    by: Score
     """The score."""
-    min: Annotated[float, Range(0, 1)]
-    max: Annotated[float, Range(0, 1)]
+    min: Share
+    max: Share
+    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
 class Span:
     """Pairs from `min` to `max` are kept; null keeps all."""
 
-    min: Annotated[float, Range(-1, 1)] = -1
-    max: Annotated[float, Range(-1, 1)] = 1
+    min: Annotated[Number, Field(ge=-1, le=1)] = -1
+    max: Annotated[Number, Field(ge=-1, le=1)] = 1
+    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
@@ -56,20 +69,16 @@ class NearCopy:
     this trigram overlap; null keeps them.
     """
 
-    max_changed_words: Annotated[int, Range(0, 1000)] = 1
-    min_trigram_overlap: Annotated[float, Range(0, 1)] = 0.65
+    max_changed_words: Annotated[Whole, Field(ge=0, le=1000)] = 1
+    min_trigram_overlap: Share = 0.65
 
 
 @section
 class BitextSelection:
     """Which pairs of bitext are kept."""
 
-    length: LengthFilter | None = setting(
-        LengthFilter(min=1, max=100, count="both"), original="min: 3, count: first"
-    )
-    language: LanguageFilter | None = setting(
-        LanguageFilter(rule="probability", min_probability=0.1), original=None
-    )
+    length: LengthFilter | None = setting({"max": 100}, original="min: 3, count: first")
+    language: LanguageFilter | None = setting(LanguageFilter, original=None)
 
 
 @section
@@ -77,13 +86,11 @@ class ParaphraseSelection(BitextSelection):
     """Which paraphrases are kept."""
 
     rank: Rank | None = None
-    length: LengthFilter | None = setting(LengthFilter(min=5, max=40, count="both"), original="count: mean")
-    language: LanguageFilter | None = setting(
-        LanguageFilter(rule="probability", min_probability=0.1), original="rule: best, min_probability: 0"
-    )
-    trigram_overlap: Span | None = Span(min=0.0, max=0.7)
-    near_copy: NearCopy | None = NearCopy(max_changed_words=1, min_trigram_overlap=0.65)
-    paraphrase_score: Span | None = Span(min=0.4, max=1.0)
+    length: LengthFilter | None = setting({"min": 5, "max": 40}, original="count: mean")
+    language: LanguageFilter | None = setting(LanguageFilter, original="rule: best, min_probability: 0")
+    trigram_overlap: Span | None = setting({"min": 0, "max": 0.7})
+    near_copy: NearCopy | None = setting(NearCopy)
+    paraphrase_score: Span | None = setting({"min": 0.4, "max": 1})
 
 
 @section
@@ -112,8 +119,8 @@ class NearMatches:
     for exact ones only.
     """
 
-    ngram: Annotated[int, Range(1, 10)] = 3
-    min_similarity: Annotated[float, Range(0, 1, is_open=True)] = 0.6
+    ngram: Annotated[Whole, Field(ge=1, le=10)] = 3
+    min_similarity: Annotated[Number, Field(gt=0, le=1)] = 0.6
 
 
 @section
@@ -123,7 +130,7 @@ class Contamination:
     """
 
     testsets: TestsetNames = setting(TestsetNames)
-    near_duplicates: NearMatches | None = NearMatches()
+    near_duplicates: NearMatches | None = setting(NearMatches)
     drop: Literal["none", "exact", "near"] = setting("exact", original="none")
     """Which pairs are dropped: `none`, those with an `exact` match, or also those with a `near` match."""
 
@@ -137,7 +144,7 @@ class HeldOut:
     pairs](../docs/evaluation.md#held-out-pairs).
     """
 
-    pairs: Annotated[int, Range(1, 100000)] = 1000
+    pairs: Annotated[Whole, Field(ge=1, le=100000)] = 1000
     """The number of pairs, from each corpus in proportion to its size."""
-    share: Annotated[float, Range(0, 0.5, is_open=True)] = 0.05
+    share: Annotated[Number, Field(gt=0, le=0.5)] = 0.05
     """The largest share of the pairs, for small corpora."""

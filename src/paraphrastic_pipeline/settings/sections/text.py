@@ -1,17 +1,16 @@
 """How corpora are read, and their text prepared, counted and identified."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from paraphrastic_pipeline.base.limits import Range
-from paraphrastic_pipeline.settings.declared import section, setting
+from paraphrastic_pipeline.settings.sections.fields import Share, section, setting
 
 
 @section
 class Extraction:
     """How corpora are read."""
 
-    max_unreadable: Annotated[int, Range(0)] = setting(0, original=1000)
-    """The number of rows of a corpus that may be unreadable; one more stops the run."""
+    max_unreadable: Share = 0.01
+    """The largest share of the rows of a corpus that may be unreadable; a larger one stops the run."""
 
 
 @section

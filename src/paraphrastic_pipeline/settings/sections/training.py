@@ -1,12 +1,24 @@
 """How a model is trained: the hyperparameters of the papers, and better ones (docs/recipe.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.devices import Device, Precision
-from paraphrastic_pipeline.base.limits import Length, Range, Size
-from paraphrastic_pipeline.settings.declared import by_recipe, derived, section, setting
+from paraphrastic_pipeline.settings.sections.fields import (
+    DISTINCT,
+    Count,
+    Number,
+    Positive,
+    Share,
+    Size,
+    Whole,
+    by_recipe,
+    section,
+    setting,
+)
 
 Initialization = Literal["random", "cooccurrences", "teacher"]
 Loss = Literal["margin", "multiple_negatives", "cosines"]
@@ -15,6 +27,7 @@ LearningRateSchedule = Literal["constant", "linear"]
 Negatives = Literal["other_side", "either_side"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8", "leading"]
 EngineName = Literal["auto", "fused", "autograd"]
+Dropout = Annotated[Number, Field(ge=0, le=0.99)]
 
 # Values that the kernels for averages know of settings that are otherwise for autograd.
 _OF_KERNELS: Mapping[str, Any] = {
@@ -34,8 +47,8 @@ class EarlyStopping:
     Null trains all epochs and keeps the last parameters.
     """
 
-    patience: Annotated[int, Range(1)]
-    every: Annotated[float, Range(0.001, 1000)]
+    patience: Positive
+    every: Annotated[Number, Field(ge=0.001, le=1000)]
 
 
 @section
@@ -53,23 +66,23 @@ class Hyperparameters:
     """The system from which embeddings begin with `init: teacher`: one of `systems`, another definition, a
     folder, or a name on the Hugging Face Hub.
     """
-    teacher_sentences: Annotated[int, Range(2)] = 100000
+    teacher_sentences: Annotated[Whole, Field(ge=2)] = 100000
     """The number of sentences of the training data that this teacher embeds, at most."""
-    init_std: Annotated[float, Range(0, 100, is_open=True)] = by_recipe(paper=1.0, best=0.1, transformer=1.0)
+    init_std: Annotated[Number, Field(gt=0, le=100)] = by_recipe(paper=1.0, best=0.1, transformer=1.0)
     """The standard deviation of the initial embeddings."""
-    init_sif: Annotated[float, Range(0, 1, is_open=True)] | None = by_recipe(
+    init_sif: Annotated[Number, Field(gt=0, le=1)] | None = by_recipe(
         paper=None, best=0.003, transformer=None
     )
     """The a of the factor a / (a + p) by which the initial embedding of a piece of relative frequency p is
     multiplied; null for none. With `init: teacher`, the teacher decides.
     """
-    epochs: Annotated[int, Range(0)] = by_recipe(paper=25, best=25, transformer=3)
+    epochs: Count = by_recipe(paper=25, best=25, transformer=3)
     """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""
-    soup: Annotated[int, Range(1, 100)] = 1
+    soup: Annotated[Whole, Field(ge=1, le=100)] = 1
     """The number of trainings, of `epochs` each, whose parameters are averaged. They begin with the same
     parameters and differ in the order of the pairs and in dropout (Wortsman et al. 2022, *Model soups*).
     """
-    coarser: Annotated[Sequence[Annotated[int, Range(1)]], Length(distinct=True)] = ()
+    coarser: Annotated[list[Positive], DISTINCT] = setting([])
     """Sizes of smaller vocabularies, such as `[10000]`. For each of them, as many trainings follow on the
     same text, whose pieces are cut into so many others. At the end, the embeddings of all vocabularies are
     joined into one table with the model's own pieces and dimension
@@ -81,9 +94,9 @@ class Hyperparameters:
     `training.dimension`, which the joined table has. Four tables of 300 dimensions take less time than two of
     1,024.
     """
-    batch_size: Annotated[int, Range(1)] = by_recipe(paper=128, best=128, transformer=64)
+    batch_size: Positive = by_recipe(paper=128, best=128, transformer=64)
     """The number of pairs in a mini-batch."""
-    megabatch_anneal: Annotated[int, Range(0)] = 150
+    megabatch_anneal: Count = 150
     """The number of mini-batches after which the mega-batch grows by one; with 0, it has its full size from
     the beginning.
     """
@@ -96,16 +109,16 @@ class Hyperparameters:
     """The teacher, a definition or one of `systems`, whose cosines the model learns on the sentences of its
     corpora; null for none.
     """
-    scale: Annotated[float, Range(0, 1000, is_open=True)] = 20.0
+    scale: Annotated[Number, Field(gt=0, le=1000)] = 20.0
     """The factor of the cosines in the loss `multiple_negatives`, the inverse of a temperature. The paper
     does not state it; this is the default of sentence-transformers.
     """
-    margin: Annotated[float, Range(0, 2, is_open=True)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
+    margin: Annotated[Number, Field(gt=0, le=2)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
     """The margin δ of the loss."""
     optimizer: Optimizer = by_recipe(paper="adam", best="adam", transformer="adamw")
     """Dense Adam, Adam that moves only the rows of the mini-batch, or dense Adam with decoupled weight decay.
     """
-    learning_rate: Annotated[float, Range(0, 10, is_open=True)] = by_recipe(
+    learning_rate: Annotated[Number, Field(gt=0, le=10)] = by_recipe(
         paper=0.001, best=0.003, transformer=2e-06
     )
     """The learning rate."""
@@ -113,13 +126,13 @@ class Hyperparameters:
         paper="constant", best="linear", transformer="linear"
     )
     """Whether the learning rate is constant or falls to zero over the run."""
-    warmup: Annotated[float, Range(0, 1)] = by_recipe(paper=0.0, best=0.0, transformer=0.1)
+    warmup: Share = by_recipe(paper=0.0, best=0.0, transformer=0.1)
     """The share of the steps in which the learning rate rises from zero."""
-    weight_decay: Annotated[float, Range(0, 100)] = by_recipe(paper=0.0, best=0.0, transformer=0.01)
+    weight_decay: Annotated[Number, Field(ge=0, le=100)] = by_recipe(paper=0.0, best=0.0, transformer=0.01)
     """The λ of `adamw`: each step multiplies all embeddings and weights, but no biases and gains of layer
     normalization, by 1 − learning_rate · λ.
     """
-    max_gradient_norm: Annotated[float, Range(0, 1000000, is_open=True)] | None = by_recipe(
+    max_gradient_norm: Annotated[Number, Field(gt=0, le=1000000)] | None = by_recipe(
         paper=None, best=None, transformer=1.0
     )
     """The length to which longer gradients are cut; null for none."""
@@ -127,7 +140,7 @@ class Hyperparameters:
     """The precision of the encoder's products in training. `auto` means bfloat16 or float16 on a GPU,
     whichever it has instructions for, and float32 on a processor.
     """
-    chunk_size: Annotated[int, Range(1)] | None = None
+    chunk_size: Positive | None = None
     """The number of sentences whose states are in memory at a time in a step, so that large mini-batches fit
     on a small GPU; their gradients are added up, and the result is the same. It takes about a third more
     time. Null for all of the mini-batch.
@@ -142,7 +155,7 @@ class Hyperparameters:
     """
     exclude_duplicates: bool = setting(True, original=False)
     """Whether copies of a pair's sentences, and sentences of its group, are ruled out as its negatives."""
-    max_negative_share: Annotated[float, Range(0, 2, is_open=True)] | None = None
+    max_negative_share: Annotated[Number, Field(gt=0, le=2)] | None = None
     """Rules out negatives whose cosine is above this share of the cosine of the sentence's own pair, since
     they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
     """
@@ -161,14 +174,14 @@ class Hyperparameters:
     device: Device = "cpu"
     """Where training runs. `auto` uses a GPU if torch finds one. Digits differ between a processor and a GPU.
     """
-    shuffle_window: Annotated[int, Range(8192)] = 1048576
+    shuffle_window: Annotated[Whole, Field(ge=8192)] = 1048576
     """The number of pairs that are shuffled together in memory."""
     early_stopping: EarlyStopping | None = None
     initial_vectors: str | None = None
     """The data set with word vectors from which the embeddings of words start; null for random embeddings."""
-    initial_vectors_penalty: Annotated[float, Range(0, 1000000)] = 0.0
+    initial_vectors_penalty: Annotated[Number, Field(ge=0, le=1000000)] = 0.0
     """The λ of the penalty λ‖W − W₀‖² that holds these embeddings W to their initial values W₀."""
-    composition_penalty: Annotated[float, Range(0, 1000000)] = 0.0
+    composition_penalty: Annotated[Number, Field(ge=0, le=1000000)] = 0.0
     """The λ of the penalty λ‖W‖² that holds the weights and biases W of LSTMs near zero."""
 
     @property
@@ -220,7 +233,7 @@ class TrainingSettings(Hyperparameters):
 class Training(Hyperparameters):
     """How a model is trained, and watched meanwhile, on which no result depends."""
 
-    checkpoint_minutes: Annotated[float, Range(0, 100000)] = 10
+    checkpoint_minutes: Annotated[Number, Field(ge=0, le=100000)] = 10
     """The minutes from one checkpoint to the next; there is also one after each epoch. A change trains
     nothing again.
     """
@@ -234,13 +247,13 @@ class Training(Hyperparameters):
 class Sweep:
     """Every combination of these values is trained, and the best by `choose_by` becomes the model."""
 
-    dropout: Annotated[list[Annotated[float, Range(0, 0.99)]], Length(1, distinct=True)] = derived(
-        original=[0.0, 0.1, 0.3]
+    dropout: Annotated[list[Annotated[Number, Field(ge=0, le=0.99)]], Field(min_length=1), DISTINCT] = (
+        setting([0.0], original=[0.0, 0.1, 0.3])
     )
     """The share of tokens' embedding entries that are set to zero; in a Transformer, the share of its layers'
     entries. By default none, and 0.1 for a Transformer.
     """
-    megabatch: Annotated[list[Annotated[int, Range(1)]], Length(1, distinct=True)] = setting(
+    megabatch: Annotated[list[Positive], Field(min_length=1), DISTINCT] = setting(
         [60], original=[60, 100, 140]
     )
     """The number of mini-batches M in which negatives are searched for."""

@@ -1,0 +1,218 @@
+"""Tables of sentence pairs: TSV, CSV, JSON lines and Parquet.
+
+`columns` names the columns: one for each side, then optionally the paraphrase score and the translation
+score. In TSV and CSV, these may be numbers from 1. Without `columns`, the first line of TSV and CSV, the
+first record of JSON lines and the schema of Parquet are searched for known names: the two languages (also
+inside `translation`), `source` and `target`, and others in `_SIDES`. In TSV and CSV without such a header,
+the two or three columns are source, target and paraphrase score. A header is never a row.
+"""
+
+import csv
+import functools
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraphrastic.base.errors import InputError, cut, shown
+from paraphrastic.base.numbers import is_count, read_number
+from paraphrastic.base.rows import BadRow, Source
+from paraphrastic.base.text import clean
+from paraphrastic.base.text_files import open_text
+from paraphrastic_pipeline.corpus.lines import MAX_LINE_BYTES, TOO_LONG, Unreadable, file_lines
+from paraphrastic_pipeline.registry.language_labels import labels_of
+
+# Scores that a corpus can contain, in the order of `columns`.
+_SCORES = ("paraphrase_score", "translation_score")
+# Takes the place of the paraphrase score in `columns` if there is only a translation score.
+_NO_COLUMN = "-"
+# Names of columns that are found without `columns`: of the two sides, and of scores.
+_SIDES = (
+    ("source", "target"), ("sentence1", "sentence2"), ("anchor", "positive"), ("text1", "text2"),
+    ("question1", "question2"),
+)  # fmt: skip
+_SCORE_NAMES = {
+    **dict.fromkeys(("score", "similarity", "label", "is_duplicate"), "paraphrase_score"),
+    "translation_score": "translation_score",
+}
+# Languages as headers call them.
+_LANGUAGES = {
+    "ar": "arabic", "bg": "bulgarian", "bn": "bengali", "ca": "catalan", "cs": "czech", "da": "danish",
+    "de": "german", "el": "greek", "en": "english", "es": "spanish", "et": "estonian", "fa": "persian",
+    "fi": "finnish", "fr": "french", "he": "hebrew", "hi": "hindi", "hr": "croatian", "hu": "hungarian",
+    "id": "indonesian", "it": "italian", "ja": "japanese", "ko": "korean", "lt": "lithuanian",
+    "lv": "latvian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sk": "slovak", "sl": "slovenian", "sr": "serbian", "sv": "swedish", "th": "thai",
+    "tr": "turkish", "uk": "ukrainian", "ur": "urdu", "vi": "vietnamese", "zh": "chinese",
+}  # fmt: skip
+# A ranking of a whole corpus holds its scores as float32.
+_MAX_SCORE = float(np.finfo(np.float32).max)
+
+
+# Numbers and texts of lines, and numbers and cells of rows.
+_Lines = Iterator[tuple[int, str]]
+_Numbered = Iterator[tuple[int, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRows:
+    """Rows `source, target, line`, followed by one number for each of `scores`."""
+
+    rows: Iterator[tuple[Any, ...]]
+    scores: Sequence[str] = ()
+
+
+def pair_rows(
+    kind: str, path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: Unreadable
+) -> PairRows:
+    """The rows of a table of this kind; none if it is empty.
+
+    Raises:
+        InputError: the file cannot be read, has no such columns, or its name does not end as its kind wants.
+    """
+    if not (header := _header(kind, path)):
+        return PairRows(iter(()))
+    has_names = kind in ("jsonl", "parquet")
+    places, scores, is_header = _find_columns(header, languages, columns, str(path), has_names)
+    if kind == "tsv":
+        lines = file_lines(path, unreadable)
+        rows = tabbed_rows(lines, (len(header),), places, str(path), unreadable)
+    else:
+        names = [header[place] if has_names else str(place + 1) for place in places]
+        rows = table_rows(path, names, unreadable)
+    if is_header and not has_names:
+        next(rows, None)
+    return PairRows(scored(rows, str(path), unreadable), scores)
+
+
+def table_rows(path: Path, columns: Sequence[str], unreadable: Unreadable) -> _Numbered:
+    """The first line of each row, from 1, and its cells in these columns, by their names or numbers.
+
+    The ending of the file's name says which kind of table it is.
+    """
+
+    def reject(row: BadRow) -> None:
+        unreadable.rows += 1
+        unreadable.add(row.path, row.first, row.cause)
+
+    for batch in Source(str(path), columns, texts=len(columns), on_bad=reject).batches():
+        unreadable.rows += len(batch.first)
+        for number, *cells in zip(batch.first, *batch.columns, strict=True):
+            # No character has more than four bytes.
+            if max(map(len, cells)) > MAX_LINE_BYTES // 4 and len("".join(cells).encode()) > MAX_LINE_BYTES:
+                unreadable.add(str(path), number, TOO_LONG)
+            else:
+                yield number, [clean(cell) for cell in cells]
+
+
+def tabbed_rows(
+    lines: _Lines, widths: Sequence[int], places: Sequence[int], label: str, unreadable: Unreadable
+) -> _Numbered:
+    """The numbers of lines with so many cells between tabs, and the cells in some places, from 0."""
+    chosen = itemgetter(*places)
+    for number, line in lines:
+        cells = line.split("\t")
+        if len(cells) in widths:
+            yield number, chosen(cells)
+        else:
+            expected = " or ".join(map(str, widths))
+            unreadable.add(label, number, f"{len(cells)} columns, where {expected} are expected")
+
+
+def scored(rows: _Numbered, label: str, unreadable: Unreadable) -> Iterator[tuple[Any, ...]]:
+    """Rows `source, target, line` and scores, from numbers and cells of source, target and scores."""
+    for number, (source, target, *cells) in rows:
+        try:
+            scores = [read_number(cell) for cell in cells]
+        except ValueError as error:
+            unreadable.add(label, number, f"the score {error}")
+            continue
+        if all(abs(score) <= _MAX_SCORE for score in scores):
+            yield source, target, number, *scores
+        else:
+            unreadable.add(label, number, f"a score is not finite, or too large: {shown(', '.join(cells))}")
+
+
+def csv_separator(lines: Sequence[str]) -> str:
+    """What stands between the cells of a CSV file that begins with these lines: a comma or a semicolon."""
+    return max(",;", key=lambda mark: len(next(csv.reader(lines, delimiter=mark), [])))
+
+
+@functools.cache
+def is_language(name: str, code: str) -> bool:
+    """Whether a name or code, such as `english`, `en-US` or `no`, is one of a language, such as `nb`."""
+    name = name.strip().lower().replace("_", "-").split("-")[0]
+    return name in (code, _LANGUAGES.get(code)) or not {*labels_of(name)}.isdisjoint(labels_of(code))
+
+
+def _header(kind: str, path: Path) -> list[str]:
+    """The names or cells in the first row of a table, or of the first record; none if it is empty.
+
+    A nested name stands behind a dot: `translation.en`.
+    """
+    if kind == "parquet":
+        try:
+            return list(pq.read_schema(path).empty_table().flatten().column_names)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: not readable as Parquet: {error}") from None
+    with open_text(str(path)) as file:
+        if kind == "jsonl":
+            return next((names for line in file if (names := _names_of_record(line))), [])
+        # A cell in quotes may have several lines.
+        lines = [line.rstrip("\r\n").replace("\r", " ") for line in islice(file, 20)]
+    if kind == "tsv":
+        return lines[0].split("\t") if lines else []
+    return next(csv.reader(lines, delimiter=csv_separator(lines)), [])
+
+
+def _names_of_record(line: str) -> list[str]:
+    with suppress(ValueError, RecursionError):
+        if isinstance(record := json.loads(line), dict):
+            objects = ((name, value) for name, value in record.items() if isinstance(value, dict))
+            return [*record, *(f"{name}.{key}" for name, value in objects for key in value)]
+    return []
+
+
+def _find_columns(
+    header: Sequence[str], languages: tuple[str, str], columns: Sequence[str], label: str, has_names: bool
+) -> tuple[list[int], Sequence[str], bool]:
+    """Where source, target and scores are, from 0; which scores; and whether the first row is a header."""
+    width, names = len(header), cut(", ".join(map(shown, header)))
+    scores = [score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN]
+    columns = [column for column in columns if column != _NO_COLUMN]
+    if columns and not has_names and all(map(is_count, columns)):
+        places = [int(column) - 1 for column in columns]
+        if max(places) >= width:
+            raise InputError(f"{label}: {width} columns; there is no column {max(places) + 1}")
+        return places, scores, bool(find_sides([header[place] for place in places[:2]], languages))
+    for column in columns:
+        if (count := header.count(column)) != 1:
+            raise InputError(f"{label}: {count or 'no'} columns {shown(column)}; the header has {names}")
+    if columns:
+        return [header.index(column) for column in columns], scores, True
+    if sides := find_sides(header, languages):
+        found = {_SCORE_NAMES.get(name.strip().lower()): place for place, name in enumerate(header)}
+        scores = [score for score in _SCORES if score in found]
+        return [*sides, *(found[score] for score in scores)], scores, True
+    if has_names or width not in (2, 3):
+        wanted = "name the columns of source and target under `columns`"
+        raise InputError(f"{label}: {wanted}; the first row has {width}: {names}")
+    return list(range(width)), _SCORES[: width - 2], False
+
+
+def find_sides(header: Sequence[str], languages: tuple[str, str]) -> tuple[int, int] | None:
+    """The columns of both sides if a header names them; a language must be named once."""
+    names = [name.strip().lower().removeprefix("translation.") for name in header]
+    named = [[place for place, name in enumerate(names) if is_language(name, code)] for code in languages]
+    if languages[0] != languages[1] and [len(places) for places in named] == [1, 1]:
+        return named[0][0], named[1][0]
+    found = (sides for sides in _SIDES if {*sides} <= {*names})
+    return next(((names.index(source), names.index(target)) for source, target in found), None)

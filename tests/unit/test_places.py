@@ -1,0 +1,48 @@
+"""Test how folders are told from names on the Hugging Face Hub."""
+
+from pathlib import Path
+
+import pytest
+
+from paraphrastic_pipeline.settings.places import hub_name, place_mistakes
+
+NAMES = {
+    "owner/name": "owner/name",
+    "all-MiniLM-L6-v2": "all-MiniLM-L6-v2",
+    "hf://owner/name": "owner/name",
+    "hf://models/other": "models/other",
+}
+# Places, and whether the message tells the name on the Hub.
+NOT_HERE = {
+    **dict.fromkeys(("results/en", "resources/x", "models/enn", "file.txt"), True),
+    **dict.fromkeys(
+        ("results/models/enn", "./results", "/gone", "../x", "a--b/c", "a b", "é/b", "{m}/x"), False
+    ),
+    **dict.fromkeys(("hf://", "hf://a/b/c", "hf://models/en"), False),
+}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The present folder has `models/en`, and nothing called `results`."""
+    (tmp_path / "models" / "en").mkdir(parents=True)
+    (tmp_path / "file.txt").write_text("A dog.\n")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("place", NAMES)
+def test_names_on_the_hub(place: str) -> None:
+    assert hub_name(place) == NAMES[place]
+    assert [*place_mistakes("key", place)] == []
+
+
+def test_a_folder_that_is_here_is_no_name() -> None:
+    assert hub_name("models/en") is None
+    assert [*place_mistakes("key", "models/en")] == []
+
+
+@pytest.mark.parametrize("place", NOT_HERE)
+def test_what_is_neither_is_told(place: str) -> None:
+    (line,) = place_mistakes("key", place)
+    assert line.startswith(f"key: {place!r} ")
+    assert (f"hf://{place}" in line) == NOT_HERE[place]
