@@ -133,8 +133,13 @@ def test_ranks_of_equal_scores_are_random(tmp_path):
     lines = ranked(tmp_path, scores, 0.2, 0.7)
     assert (sum(line <= 40 for line in lines), len(lines)) == (20, 50)
     assert len(ranked(tmp_path, scores, 0.1, 0.3)) == 20
-    with pytest.raises(InputError, match="rank 100"):
-        ranked(tmp_path, scores, 0.5, 0.5)
+    for of_none, cause in (
+        (scores, "rank 100"),
+        ([], "empty"),
+        ([None], "selection.paraphrase.rank to null"),
+    ):
+        with pytest.raises(InputError, match=cause):
+            ranked(tmp_path, of_none, 0.5, 0.5)
 
 
 def test_text_is_prepared_by_the_models_settings_whatever_its_language_and_raw_is_as_it_was(tmp_path):
