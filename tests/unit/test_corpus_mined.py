@@ -12,7 +12,7 @@ from function_encoder import FunctionEncoder
 from pair_files import filter_files, read_tsv, write_pairs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus import blocks, mined_paraphrases, sampling
+from paraphrastic_pipeline.corpus import blocks, sampling
 from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
 from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
@@ -118,21 +118,16 @@ def test_pairs_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path, monk
 
 def test_examples(tmp_path, monkeypatch):
     monkeypatch.setattr(sampling, "EXAMPLES", 5)
-    monkeypatch.setattr(mined_paraphrases, "EXAMPLES", 5)
     rows = [(f"s{n // 15}", f"t\t{n}", 0.8) for n in range(900)]
     sample(tmp_path, write(tmp_path / "one", [*rows, *(("far\n", f"off {n}", 0.1) for n in range(90))]))
     table = read_tsv(tmp_path / "examples.tsv")
-    names = ("kind", "group", "sentences", "similarity")
-    groups = {("group", str(number), "15", "0.8000"): 10 for number in range(1, 6)}
-    shown = Counter(tuple(row[name] for name in names) for row in table)
-    assert shown == {**groups, ("below_similarity", "", "", "0.1000"): 5}
-    assert all((row["source"] == "far") == (int(row["line"]) > 900) for row in table)
-    assert len({row["source"] for row in table}) == 6
+    assert Counter(row["kind"] for row in table) == {"below_similarity": 5, "pairs": 5}
+    assert all((row["source"] == "far") == (row["kind"] == "below_similarity") for row in table)
 
 
 def test_nothing_to_mine(tmp_path):
     path = write(tmp_path / "one", [("a", "b"), ("a", "B"), ("c", "d"), ("c", "e", 0.1)])
-    with pytest.raises(InputError, match="4 pairs read; below_similarity 1, repeated 1, alone 2") as caught:
+    with pytest.raises(InputError, match="4 pairs; below_similarity 1, repeated 1, alone 2") as caught:
         sample(tmp_path, path)
     assert str(caught.value).startswith(f"{tmp_path}: ")
     assert {file.name for file in tmp_path.iterdir()} == {"one", "temporary"}
