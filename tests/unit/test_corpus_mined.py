@@ -118,16 +118,20 @@ def test_pairs_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path, monk
 
 def test_examples(tmp_path, monkeypatch):
     monkeypatch.setattr(sampling, "EXAMPLES", 5)
-    rows = [(f"s{n // 15}", f"t\t{n}", 0.8) for n in range(900)]
-    sample(tmp_path, write(tmp_path / "one", [*rows, *(("far\n", f"off {n}", 0.1) for n in range(90))]))
+    alike = [("long", f"{'x' * 200}{n}") for n in range(30)]
+    rows = [*((f"s{n // 15}", f"t\t{n}") for n in range(900)), *alike]
+    result, _ = sample(
+        tmp_path, write(tmp_path / "one", [*rows, *(("far\n", f"off {n}", 0) for n in range(9))])
+    )
+    assert result["alike"] == 15
     table = read_tsv(tmp_path / "examples.tsv")
-    assert Counter(row["kind"] for row in table) == {"below_similarity": 5, "pairs": 5}
-    assert all((row["source"] == "far") == (row["kind"] == "below_similarity") for row in table)
+    shown = [(row["kind"], row["target"].split()[0][:3]) for row in table]
+    assert shown == [("below_similarity", "off")] * 5 + [("alike", "xxx")] * 5 + [("pairs", "t")] * 5
 
 
 def test_nothing_to_mine(tmp_path):
     path = write(tmp_path / "one", [("a", "b"), ("a", "B"), ("c", "d"), ("c", "e", 0.1)])
-    with pytest.raises(InputError, match="4 pairs; below_similarity 1, repeated 1, alone 2") as caught:
+    with pytest.raises(InputError, match=r"4 pairs.*; below_similarity 1, repeated 1, alone 2") as caught:
         sample(tmp_path, path)
     assert str(caught.value).startswith(f"{tmp_path}: ")
     assert {file.name for file in tmp_path.iterdir()} == {"one", "temporary"}

@@ -95,13 +95,15 @@ def test_characters_are_words_in_scripts_without_spaces(tmp_path):
 
 
 @pytest.mark.parametrize(("mode", "tokens"), [("none", 1), ("accurate", 4), ("full", 7)])
-def test_the_words_of_a_segmenter_count_if_white_space_does(tmp_path, lid, mode, tokens):
+@pytest.mark.parametrize("identified", [False, True])
+def test_the_words_of_a_segmenter_count_if_white_space_does(tmp_path, lid, mode, tokens, identified):
     for words, expected in (("script", (8, 8)), ("white_space", (tokens, 0))):
-        settings = {"segmentation": {"zh": mode}, "words": words, "identifier": lid}
+        settings = {"segmentation": {"zh": mode}, "words": words, "identifier": lid if identified else None}
         found = score(tmp_path, [("We came.", "我们来到清华大学。")], ("en", "zh"), **settings)
         assert (found["target_tokens"][0], found["target_characters"][0]) == expected
         # The language is identified before, and the text itself is segmented when it is selected.
-        assert (found["target_language"], found["target"]) == (["zh"], ["我们来到清华大学。"])
+        assert found["target_language"] == (["zh"] if identified else [None])
+        assert found["target"] == ["我们来到清华大学。"]
 
 
 @pytest.mark.parametrize(
