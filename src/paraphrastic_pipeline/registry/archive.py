@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from paraphrastic.base import text_files
 from paraphrastic.base.errors import InputError, cut, on_one_line
@@ -20,40 +20,26 @@ _READ_BYTES = 1 << 16
 # A zip begins with a member, or with the end of its directory if it has none.
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # What damaged archives raise. In a zip, a member may be encrypted or packed with an unknown method
-# (NotImplementedError), and a name may be missing or not UTF-8.
-_DAMAGE = (
-    *text_files.DAMAGE, tarfile.TarError, zipfile.BadZipFile, RuntimeError, IndexError, UnicodeDecodeError,
-)  # fmt: skip
+# (NotImplementedError), a name may be missing or not UTF-8, and there may be no file.
+_DAMAGE = (*text_files.DAMAGE, tarfile.TarError, zipfile.BadZipFile, RuntimeError, IndexError, ValueError)
 
 
 @contextmanager
-def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
+def open_stream(path: str | Path, *, max_bytes: int, in_zip: bool = False) -> Iterator[BinaryIO]:
     """Open a gzip, bzip2, xz, Zstandard or plain file as a stream of its content.
 
-    Its first bytes decide which it is. The content may have at most `max_bytes` bytes.
-    """
-    with text_files.open_input(path) as stream:
-        yield _buffered(_Bounded(lambda: stream, str(path), max_bytes))
-
-
-@contextmanager
-def open_largest(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
-    """Open the largest member of a zip archive as a stream, or any other file as `open_stream` does.
-
-    The member's checksum is not checked, because the published archive of PARAGRAM-SL999 has a wrong one.
+    Its first bytes decide which it is. The content may have at most `max_bytes` bytes. With `in_zip`, a zip
+    archive stands for its largest file, whose checksum is not checked: PARAGRAM-SL999 has a wrong one.
     """
     with ExitStack() as stack:
-        if not _is_zip(path):
-            yield stack.enter_context(open_stream(path, max_bytes=max_bytes))
-            return
-        with _damage_named(str(path)):
-            archive = stack.enter_context(zipfile.ZipFile(path))
-        largest = max(archive.infolist(), key=lambda info: info.file_size, default=None)
-        if largest is None:
-            raise InputError(f"{path}: holds no files")
-        del largest.CRC
-        label = f"{path}: {largest.filename}"
-        yield _buffered(_Bounded(partial(archive.open, largest), label, max_bytes))
+        stream, label = stack.enter_context(text_files.open_input(path)), str(path)
+        if in_zip and stream.peek(4)[:4] in _ZIP:
+            with _damage_named(label):
+                archive = stack.enter_context(zipfile.ZipFile(path))
+                largest = max(archive.infolist(), key=lambda info: info.file_size)
+                del largest.CRC
+                stream, label = archive.open(largest), f"{path}: {largest.filename}"
+        yield io.BufferedReader(_Bounded(lambda: stream, label, max_bytes), _READ_BYTES)
 
 
 def files_in(path: str | Path, *, max_bytes: int) -> Generator[tuple[str, BinaryIO], None, None]:
@@ -64,17 +50,17 @@ def files_in(path: str | Path, *, max_bytes: int) -> Generator[tuple[str, Binary
     """
     with ExitStack() as stack, _damage_named(str(path)):
         files: Iterator[tuple[str, Callable[[], Any]]]
-        if _is_zip(path):
+        content = stack.enter_context(text_files.open_input(path))
+        if content.peek(4)[:4] in _ZIP:
             packed = stack.enter_context(zipfile.ZipFile(path))
             infos = (info for info in packed.infolist() if not info.is_dir())
             files = ((info.filename, partial(packed.open, info)) for info in infos)
         else:
-            content = stack.enter_context(text_files.open_input(path))
             tar = stack.enter_context(tarfile.open(fileobj=content, mode="r|", bufsize=_READ_BYTES))
             files = ((info.name, partial(tar.extractfile, info)) for info in tar if info.isreg())
         for name, opener in files:
             stream = _Bounded(opener, f"{path}: {name}", max_bytes)
-            yield name, _buffered(stream)
+            yield name, io.BufferedReader(stream, _READ_BYTES)
             max_bytes -= stream.count
 
 
@@ -88,23 +74,17 @@ def open_members(
     bytes. If one is missing, an `InputError` says what the archive contains.
     """
     with ExitStack() as stack:
-        yield tuple(_open_member(stack, path, name, max_bytes) for name in names)
-
-
-def _open_member(stack: ExitStack, path: str | Path, name: str | tuple[str, ...], max_bytes: int) -> BinaryIO:
-    # Each member has the archive to itself: a compressed tar can only be read from its beginning.
-    possible, held = (name,) if isinstance(name, str) else name, list[str]()
-    for other, stream in stack.enter_context(closing(files_in(path, max_bytes=max_bytes))):
-        if other in possible:
-            return stream
-        held.append(other)
-    listed = cut(", ".join(held)) or "no files"
-    raise InputError(f"{path}: has no member {' or '.join(possible)}; it holds {listed}")
-
-
-def _is_zip(path: str | Path) -> bool:
-    with text_files.open_input(path) as file:
-        return file.peek(4)[:4] in _ZIP
+        streams = []
+        for name in names:
+            possible = (name,) if isinstance(name, str) else name
+            # Each member has the archive to itself: a compressed tar can only be read from its beginning.
+            files = stack.enter_context(closing(files_in(path, max_bytes=max_bytes)))
+            stream = next((stream for other, stream in files if other in possible), None)
+            if stream is None:
+                held = cut(", ".join(other for other, _ in files_in(path, max_bytes=0))) or "no files"
+                raise InputError(f"{path}: has no member {' or '.join(possible)}; it holds {held}")
+            streams.append(stream)
+        yield tuple(streams)
 
 
 class _Bounded(io.RawIOBase):
@@ -124,10 +104,6 @@ class _Bounded(io.RawIOBase):
             raise InputError(f"{self._label}: grows past the bound of {self._max_bytes} bytes")
         buffer[: len(data)] = data
         return len(data)
-
-
-def _buffered(stream: _Bounded) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(stream, _READ_BYTES))
 
 
 @contextmanager
