@@ -1,16 +1,13 @@
 """Test that archives give the right streams, and that damaged and hostile ones are refused."""
 
-import bz2
 import gzip
 import io
-import lzma
 import random
 import struct
 import tarfile
 import tracemalloc
 import zipfile
 
-import pyarrow
 import pytest
 from archives import make_tar, make_zip, read_all
 
@@ -24,14 +21,6 @@ MAKERS = {
     "bz2": lambda path, members: make_tar(path, members, "w:bz2"),
     "xz": lambda path, members: make_tar(path, members, "w:xz"),
 }
-PACKED = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": lambda data: pyarrow.compress(data, codec="zstd", asbytes=True),
-    "plain": bytes,
-}
-NUMBERS = b"".join(b"%d\n" % i for i in range(50_000))
 NOISE = random.Random(1).randbytes(50_000)
 
 
@@ -41,10 +30,7 @@ def contents(path, max_bytes=1000):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_members_are_read_in_turns_in_the_order_asked(tmp_path, kind):
-    sides = {
-        f"T.en-fr.{code}": b"".join(b"%s %d\n" % (code.encode(), i) for i in range(30000))
-        for code in ("en", "fr")
-    }
+    sides = {"T.en-fr.en": NOISE, "T.en-fr.fr": NOISE[::-1]}
     path = MAKERS[kind](tmp_path / "archive", sides)
     french, english = read_all(path, "T.en-fr.fr", ("T.fr-en.en", "T.en-fr.en"), max_bytes=10**6)
     assert (french, english) == (sides["T.en-fr.fr"], sides["T.en-fr.en"])
@@ -153,16 +139,14 @@ def test_a_missing_file_is_named(tmp_path):
         read_all(tmp_path / "a.zip", "m")
 
 
-@pytest.mark.parametrize("kind", PACKED)
-def test_streams_are_told_apart_by_content_and_bounded(tmp_path, kind):
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_stream_has_a_bound(tmp_path, packed):
     path = tmp_path / "train.en"
-    path.write_bytes(PACKED[kind](NUMBERS))
-    with open_stream(path, max_bytes=len(NUMBERS)) as stream:
-        assert stream.read() == NUMBERS
-    with (
-        open_stream(path, max_bytes=len(NUMBERS) - 1) as stream,
-        pytest.raises(InputError, match=r"train\.en: .*bound of"),
-    ):
+    path.write_bytes(packed(NOISE))
+    with open_stream(path, max_bytes=len(NOISE)) as stream:
+        assert stream.read() == NOISE
+    bound = pytest.raises(InputError, match=r"train\.en: .*bound of")
+    with open_stream(path, max_bytes=len(NOISE) - 1) as stream, bound:
         stream.read()
 
 

@@ -20,6 +20,7 @@ def test_a_file_is_fetched_with_a_name_that_servers_take(server, place):
     assert left(place) == ["en-fr.txt"]
     ((_, headers),) = server.requests
     assert headers["User-Agent"].startswith("Mozilla/5.0 (compatible; paraphrastic/")
+    assert headers["Accept-Encoding"] == "identity"
 
 
 CUT, SECOND = give(cut=1000), give(OTHER, etag='"v2"', check=False)

@@ -197,7 +197,7 @@ def test_reading_the_registry_imports_only_the_standard_library():
         check=True,
     )
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    assert not loaded & {"numpy", "torch", "yaml", "h5py", "pandas", "polars", "sentencepiece"}
+    assert not loaded & {"numpy", "torch", "yaml", "pandas", "pyarrow", "sentencepiece"}
 
 
 def test_the_shipped_registry_names_the_corpora_of_the_papers():
@@ -207,8 +207,6 @@ def test_the_shipped_registry_names_the_corpora_of_the_papers():
             (file,) = registry[name].select(("en", language))
             assert file.addresses[0].startswith("https://object.pouta.csc.fi/OPUS-")
             assert len(file.members) == 4
-        assert registry["tatoeba"].select((language, "en"))[1].name.endswith(".eng")
-        assert registry["tatoeba"].select(("en", language))[0].name.endswith(".eng")
     # LASER has 112 languages; most of them have a code of two letters here and of three letters there.
     tatoeba = registry["tatoeba"]
     assert len(tatoeba.pairs) == 112
@@ -219,10 +217,10 @@ def test_the_shipped_registry_names_the_corpora_of_the_papers():
         assert (own.name, english.name) == (f"tatoeba.{code}-eng.{code}", f"tatoeba.{code}-eng.eng")
         assert own.addresses[-1].endswith(f"/facebookresearch/LASER/main/data/tatoeba/v1/{own.name}")
         assert len(language) == 2 or language == code
-    assert tatoeba.select(("sw", "en"))[0].name == "tatoeba.swh-eng.swh"
     assert len(registry["multi30k_captions"].select(("en",))) == 5
-    assert registry["paranmt"].select(("en",))[0].members == ("para-nmt-50m/para-nmt-50m.txt",)
-    assert len(registry["paranmt"].files[0].addresses) == 2
+    (paranmt,) = registry["paranmt"].select(("en",))
+    assert paranmt.members == ("para-nmt-50m/para-nmt-50m.txt",)
+    assert paranmt.addresses[0].startswith("https://drive.usercontent.google.com/")
 
 
 def test_the_shipped_registry_agrees_with_the_real_files(mirror):
@@ -246,9 +244,7 @@ def test_what_can_change_upstream_has_a_digest_or_a_commit():
         for file in registry[name].files
         if not file.sha256 and re.search(r"/(main|master)/", file.addresses[0])
     ] == []
-    assert "tatoeba_english" not in registry
     assert not any("//senteval/" in address for address in registry["senteval"].files[0].addresses)
-    assert registry["paranmt"].files[0].addresses[0].startswith("https://drive.usercontent.google.com/")
 
 
 def test_the_sample_of_the_shipped_registry_is_in_the_repository():
