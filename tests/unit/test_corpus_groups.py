@@ -154,7 +154,7 @@ def test_a_row_of_a_users_table_is_a_group(tmp_path: Path, name: str, text: str,
     [
         ("a,b\n1,2\n", "table a c", "'c'"),
         ("a,b\nsame,SAME\n", "table a b", "empty"),
-        ("a,b\n", "wmt", "empty"),
+        ("a,b\n", "wmt", "damaged"),
         ("a,b\n", "tables a b", "'tables'"),
     ],
 )

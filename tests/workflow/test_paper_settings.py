@@ -56,8 +56,8 @@ RUN = "results/training/{}/dropout-0.1-megabatch-4"
 def write_data(folder: Path) -> None:
     generator = random.Random(1)
     (folder / "datasets.tsv").write_bytes((folder / "config/datasets.tsv").read_bytes())
-    (folder / "resources/manual").mkdir(parents=True)
-    with ZipFile(folder / "resources/manual/punkt_tab.zip", "w") as punkt:
+    (folder / "resources/manual/punkt").mkdir(parents=True)
+    with ZipFile(folder / "resources/manual/punkt/punkt_tab.zip", "w") as punkt:
         for name in ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_context.tab"):
             punkt.writestr(f"punkt_tab/english/{name}", "")
     chosen = [generator.sample(NAMES, 8) for _ in range(KEPT_ONCE)]

@@ -18,7 +18,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import clean
 from paraphrastic_pipeline.corpus.lines import MAX_BYTES, Unreadable, aligned_lines, file_lines
 from paraphrastic_pipeline.corpus.tables import table_rows
-from paraphrastic_pipeline.registry.archive import member_names, open_members
+from paraphrastic_pipeline.registry.archive import files_in, open_members
 
 # Most pairs that are drawn from a group.
 PAIRS_PER_GROUP = 10
@@ -63,13 +63,13 @@ def _digest(seed: int, *texts: str) -> bytes:
     return md5("\n".join([str(seed), *texts]).encode(), usedforsecurity=False).digest()
 
 
-def read_groups(paths: _Paths, members: Sequence[str], unreadable: Unreadable) -> _Groups:
-    """The numbers and sentences of the groups in files; `members` names the reader.
+def read_groups(paths: _Paths, words: Sequence[str], unreadable: Unreadable) -> _Groups:
+    """The numbers and sentences of the groups in files; `words` name the reader.
 
     Raises:
         InputError: there is no such reader, or a file is damaged or not what the reader expects.
     """
-    name, *words = members
+    name, *words = words
     if name == "quora":
         yield from _quora(paths, unreadable)
         return
@@ -101,7 +101,7 @@ def _wmt(paths: _Paths, _words: Sequence[str], unreadable: Unreadable) -> _Rows:
     name_of_file = re.compile(r"[^/]+/txt/(?:references|system-outputs)/([^/]+)\.(?:ref|hyp)\.[^/]+\.en")
     for path in paths:
         sets: dict[str, list[str]] = {}
-        for name in sorted(member_names(path) or ()):
+        for name in _names(path):
             if match := name_of_file.fullmatch(name):
                 sets.setdefault(match[1], []).append(name)
         for _, names in sorted(sets.items()):
@@ -114,7 +114,7 @@ def _indian(paths: _Paths, _words: Sequence[str], unreadable: Unreadable) -> _Ro
     The Malayalam test set lacks a line, so no test set is read.
     """
     for path in paths:
-        names = sorted(member_names(path) or ())
+        names = _names(path)
         for ids in matching(names, "*/training.*.seg_ids"):
             stem = ids.removesuffix("seg_ids")
             for number, (key, text) in _aligned(path, [ids, f"{stem}en"], unreadable):
@@ -129,6 +129,10 @@ def _indian(paths: _Paths, _words: Sequence[str], unreadable: Unreadable) -> _Ro
                     yield (ids, part, number), sorted(texts)
 
 
+def _names(path: Path) -> list[str]:
+    return sorted(name for name, _ in files_in(path, max_bytes=MAX_BYTES))
+
+
 def _aligned(path: Path, names: Sequence[str], unreadable: Unreadable) -> _Groups:
     """The numbers and texts of lines of members that are aligned by line."""
     with open_members(path, names, max_bytes=MAX_BYTES) as streams:
@@ -139,7 +143,7 @@ def _captions(
     pattern: str, rows: str, key: str, paths: _Paths, _words: Sequence[str], unreadable: Unreadable
 ) -> _Rows:
     """JSON files in archives, with captions in the list `rows` and the key of what they describe."""
-    members = [(name, path) for path in paths for name in matching(member_names(path) or (), pattern)]
+    members = [(name, path) for path in paths for name in matching(_names(path), pattern)]
     for name, path in sorted(members):
         with open_members(path, [name], max_bytes=MAX_BYTES) as (stream,):
             try:

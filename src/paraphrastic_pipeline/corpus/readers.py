@@ -12,13 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.rows import kind_of
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
 from paraphrastic_pipeline.corpus.counts import UNREADABLE, loss, warn
 from paraphrastic_pipeline.corpus.groups import drawn_pairs, read_groups
 from paraphrastic_pipeline.corpus.lines import MAX_BYTES, Unreadable, aligned_lines, readable_lines
 from paraphrastic_pipeline.corpus.tables import PairRows, pair_rows, scored, tabbed_rows, table_rows
 from paraphrastic_pipeline.corpus.tmx import tmx_rows
-from paraphrastic_pipeline.registry.archive import member_names, open_members, open_stream
+from paraphrastic_pipeline.registry.archive import open_members, open_stream
 from paraphrastic_pipeline.registry.datasets import KINDS
 
 
@@ -143,7 +144,7 @@ def _text(files: _Files, unreadable: Unreadable) -> _Rows:
 def _sentences(file: CorpusFile, unreadable: Unreadable) -> Iterator[Sequence[str]]:
     if not file.members:
         yield from (texts for _, texts in _side_by_side([file], unreadable))
-    elif member_names(file.path) is None:
+    elif kind_of(file.path):
         yield from (texts for _, texts in table_rows(Path(file.path), file.members, unreadable))
     else:
         yield from (line.split("\t")[:1] for _, line in _member(file, unreadable))

@@ -20,7 +20,7 @@ from paraphrastic_pipeline.evaluation.testset_names import (
     LICENSED,
     TRACKS,
 )
-from paraphrastic_pipeline.registry.archive import read_members
+from paraphrastic_pipeline.registry.archive import files_in
 
 log = logging.getLogger(__name__)
 
@@ -54,9 +54,10 @@ def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     """
     archive, *tracks = [download] if isinstance(download, Path) else download
     members = {}
-    for path, content in read_members(archive, _is_of_sts, max_bytes=MAX_ARCHIVE_BYTES).items():
-        name = f"{path.parent.name}/{path.name}"
-        members[name] = LabelledFile(f"{archive}: {name}", content)
+    for path, stream in files_in(archive, max_bytes=MAX_ARCHIVE_BYTES):
+        if _is_of_sts(PurePosixPath(path)):
+            name = "/".join(PurePosixPath(path).parts[-2:])
+            members[name] = LabelledFile(f"{archive}: {name}", stream.read())
     for file in tracks:
         name, text = track_of(file)
         members[name] = LabelledFile(str(file), text.encode())

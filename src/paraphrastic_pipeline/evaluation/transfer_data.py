@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
-from paraphrastic_pipeline.registry.archive import read_members
+from paraphrastic_pipeline.registry.archive import files_in
 
 log = logging.getLogger(__name__)
 
@@ -226,11 +226,12 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[str | Path]], te
 def _read_senteval(archive: Path) -> Iterator[pa.Table]:
     names = [name for files in _SENTEVAL.values() for _, name, _ in files]
 
-    def wanted(member: PurePosixPath) -> bool:
+    members = {}
+    for path, stream in files_in(archive, max_bytes=_MAX_BYTES):
+        member = PurePosixPath(path)
         # macOS adds files of its own under the same names.
-        return "__MACOSX" not in member.parts and any(member.match(name) for name in names)
-
-    members = read_members(archive, wanted, max_bytes=_MAX_BYTES)
+        if "__MACOSX" not in member.parts and any(member.match(name) for name in names):
+            members[member] = stream.read()
     for dataset, files in _SENTEVAL.items():
         for part, name, reader in files:
             content = next((members[member] for member in members if member.match(name)), None)

@@ -1,163 +1,109 @@
 """Read archives and compressed files from unknown sources, without trusting them.
 
-Nothing is unpacked to the disk: members are read as streams, each with a bound on its bytes. If data is
-damaged or unpacks to more than its bound, an `InputError` names the file and the cause.
+Nothing is unpacked to the disk: content is read as streams, with a bound on its bytes. If data is damaged or
+unpacks to more than its bound, an `InputError` names the file and the cause.
 """
 
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, BinaryIO, cast
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from paraphrastic.base import text_files
-from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.errors import InputError, cut, on_one_line
 
 _READ_BYTES = 1 << 16
 # A zip begins with a member, or with the end of its directory if it has none.
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # What damaged archives raise. In a zip, a member may be encrypted or packed with an unknown method
-# (NotImplementedError), and a name may be missing or not UTF-8.
-_DAMAGE = (
-    *text_files.DAMAGE, tarfile.TarError, zipfile.BadZipFile, RuntimeError, IndexError, UnicodeDecodeError,
-)  # fmt: skip
+# (NotImplementedError), a name may be missing or not UTF-8, and there may be no file.
+_DAMAGE = (*text_files.DAMAGE, tarfile.TarError, zipfile.BadZipFile, RuntimeError, IndexError, ValueError)
 
 
 @contextmanager
-def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
+def open_stream(path: str | Path, *, max_bytes: int, in_zip: bool = False) -> Iterator[BinaryIO]:
     """Open a gzip, bzip2, xz, Zstandard or plain file as a stream of its content.
 
-    Its first bytes decide which it is. The content may have at most `max_bytes` bytes.
+    Its first bytes decide which it is. The content may have at most `max_bytes` bytes. With `in_zip`, a zip
+    archive stands for its largest file, whose checksum is not checked: PARAGRAM-SL999 has a wrong one.
     """
-    with text_files.open_input(path) as stream:
-        yield _bounded(stream, str(path), max_bytes)
+    with ExitStack() as stack:
+        stream, label = stack.enter_context(text_files.open_input(path)), str(path)
+        if in_zip and stream.peek(4)[:4] in _ZIP:
+            with _damage_named(label):
+                archive = stack.enter_context(zipfile.ZipFile(path))
+                largest = max(archive.infolist(), key=lambda info: info.file_size)
+                del largest.CRC
+                stream, label = archive.open(largest), f"{path}: {largest.filename}"
+        yield io.BufferedReader(_Bounded(lambda: stream, label, max_bytes), _READ_BYTES)
+
+
+def files_in(path: str | Path, *, max_bytes: int) -> Generator[tuple[str, BinaryIO], None, None]:
+    """Yield the files in a zip or (compressed) tar archive, in its order: their names and their content.
+
+    A stream can be read until the next one is asked for. All that is read may have at most `max_bytes` bytes.
+    Links and devices are no files.
+    """
+    with ExitStack() as stack, _damage_named(str(path)):
+        files: Iterator[tuple[str, Callable[[], Any]]]
+        content = stack.enter_context(text_files.open_input(path))
+        if content.peek(4)[:4] in _ZIP:
+            packed = stack.enter_context(zipfile.ZipFile(path))
+            infos = (info for info in packed.infolist() if not info.is_dir())
+            files = ((info.filename, partial(packed.open, info)) for info in infos)
+        else:
+            tar = stack.enter_context(tarfile.open(fileobj=content, mode="r|", bufsize=_READ_BYTES))
+            files = ((info.name, partial(tar.extractfile, info)) for info in tar if info.isreg())
+        for name, opener in files:
+            stream = _Bounded(opener, f"{path}: {name}", max_bytes)
+            yield name, io.BufferedReader(stream, _READ_BYTES)
+            max_bytes -= stream.count
 
 
 @contextmanager
 def open_members(
     path: str | Path, names: Sequence[str | tuple[str, ...]], *, max_bytes: int
 ) -> Iterator[tuple[BinaryIO, ...]]:
-    """Open members of a zip or (compressed) tar archive as streams, in the order of `names`.
+    """Open members of an archive as streams, in the order of `names`, which may be read in turns.
 
-    A tuple in `names` lists the names that one member may have, and the first that exists is used. Each
-    member may have at most `max_bytes` bytes. The streams may be read in turns. If a member is missing, an
-    `InputError` says what the archive contains.
+    A tuple in `names` lists the names that one member may have. Each member may have at most `max_bytes`
+    bytes. If one is missing, an `InputError` says what the archive contains.
     """
-    with _opened(path) as archive:
-        held = [name for name, _ in _files(archive, path)]
     with ExitStack() as stack:
         streams = []
-        for possible in ((name,) if isinstance(name, str) else name for name in names):
-            name = next((name for name in possible if name in held), None)
-            if name is None:
-                more = f" and {len(held) - 10} more" if len(held) > 10 else ""
-                listed = ", ".join(held[:10]) + more or "no files"
-                raise InputError(f"{path}: has no member {' or '.join(possible)}; it holds {listed}")
+        for name in names:
+            possible = (name,) if isinstance(name, str) else name
             # Each member has the archive to itself: a compressed tar can only be read from its beginning.
-            archive = stack.enter_context(_opened(path))
-            info = next(info for other, info in _files(archive, path) if other == name)
-            streams.append(_open_file(archive, info, f"{path}: {name}", max_bytes))
+            files = stack.enter_context(closing(files_in(path, max_bytes=max_bytes)))
+            stream = next((stream for other, stream in files if other in possible), None)
+            if stream is None:
+                held = cut(", ".join(other for other, _ in files_in(path, max_bytes=0))) or "no files"
+                raise InputError(f"{path}: has no member {' or '.join(possible)}; it holds {held}")
+            streams.append(stream)
         yield tuple(streams)
 
 
-@contextmanager
-def open_largest(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
-    """Open the largest member of a zip archive as a stream, or any other file as `open_stream` does.
-
-    Checksums of members are not checked, because the published archive of PARAGRAM-SL999 has a wrong one.
-    """
-    with _opened(path) as archive:
-        if isinstance(archive, zipfile.ZipFile):
-            files = [info for _, info in _files(archive, path)]
-            if not files:
-                raise InputError(f"{path}: holds no files")
-            largest = max(files, key=lambda info: int(info.file_size))
-            del largest.CRC
-            yield _open_file(archive, largest, f"{path}: {largest.filename}", max_bytes)
-            return
-    with open_stream(path, max_bytes=max_bytes) as stream:
-        yield stream
-
-
-def read_members(
-    path: str | Path, wanted: Callable[[PurePosixPath], bool], *, max_bytes: int
-) -> dict[PurePosixPath, bytes]:
-    """Read the wanted files of a zip or (compressed) tar archive, by name and in the archive's order.
-
-    Together they may have at most `max_bytes` bytes.
-    """
-    contents: dict[PurePosixPath, bytes] = {}
-    with _opened(path) as archive:
-        for name, info in _files(archive, path):
-            if wanted(member := PurePosixPath(name)):
-                contents[member] = _open_file(archive, info, f"{path}: {name}", max_bytes).read()
-                max_bytes -= len(contents[member])
-    return contents
-
-
-def member_names(path: str | Path) -> list[str] | None:
-    """The names of the files in a zip or (compressed) tar archive; None if a file is neither.
-
-    The content decides, not the name.
-    """
-    with _opened(path) as archive:
-        return None if archive is None else [name for name, _ in _files(archive, path)]
-
-
-@contextmanager
-def _opened(path: str | Path) -> Iterator[Any]:
-    """A file as a `ZipFile` or as a `TarFile`, which can be read only once; None if it is neither."""
-    with ExitStack() as stack:
-        file = stack.enter_context(text_files.open_input(path))
-        archive: Any = None
-        if file.peek(4)[:4] in _ZIP:
-            with _damage_named(str(path)):
-                archive = stack.enter_context(zipfile.ZipFile(path))
-        else:
-            with suppress(tarfile.TarError):
-                archive = stack.enter_context(tarfile.open(fileobj=file, mode="r|", bufsize=_READ_BYTES))
-        yield archive
-
-
-def _files(archive: Any, path: str | Path) -> Iterator[tuple[str, Any]]:
-    """Name of each file in an archive, and what the archive knows of it; links and devices are no files."""
-    if archive is None:
-        raise InputError(f"{path}: damaged: neither a zip nor a tar archive")
-    with _damage_named(str(path)):
-        if isinstance(archive, zipfile.ZipFile):
-            yield from ((info.filename, info) for info in archive.infolist() if not info.is_dir())
-        else:
-            yield from ((info.name, info) for info in archive if info.isreg())
-
-
-def _open_file(archive: Any, info: Any, label: str, max_bytes: int) -> BinaryIO:
-    with _damage_named(label):
-        is_zip = isinstance(archive, zipfile.ZipFile)
-        return _bounded(archive.open(info) if is_zip else archive.extractfile(info), label, max_bytes)
-
-
 class _Bounded(io.RawIOBase):
-    def __init__(self, stream: IO[bytes], label: str, max_bytes: int) -> None:
-        self._stream, self._label, self._max_bytes, self._count = stream, label, max_bytes, 0
+    """What `opener` opens when it is first read; more than `max_bytes` bytes are an `InputError`."""
+
+    def __init__(self, opener: Callable[[], Any], label: str, max_bytes: int) -> None:
+        self._opened, self._label, self._max_bytes, self.count = cache(opener), label, max_bytes, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with _damage_named(self._label):
-            data = self._stream.read(len(buffer))
-        self._count += len(data)
-        if self._count > self._max_bytes:
+            data = self._opened().read(len(buffer))
+        self.count += len(data)
+        if self.count > self._max_bytes:
             raise InputError(f"{self._label}: grows past the bound of {self._max_bytes} bytes")
         buffer[: len(data)] = data
         return len(data)
-
-
-def _bounded(stream: IO[bytes], label: str, max_bytes: int) -> BinaryIO:
-    """A stream in which more than `max_bytes` bytes are an `InputError`; `label` names it in errors."""
-    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, label, max_bytes), _READ_BYTES))
 
 
 @contextmanager

@@ -4,16 +4,15 @@ The first lines of `config/datasets.tsv` explain its columns. Every dry run impo
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Literal, NoReturn
-from urllib.parse import unquote, urlsplit
+from typing import NoReturn
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.numbers import is_count
+from paraphrastic.base.text_files import read_sentences
 from paraphrastic_pipeline.registry.addresses import address_error
 
 
@@ -26,9 +25,7 @@ class Kind:
         is_corpus: whether the data set contains training pairs.
         endings: lower-case endings of the names of such files. Only kinds whose corpora are a single file,
             which a configuration can name by its path, have endings.
-        members: meaning of the column `members`: an archive member for each side (`sides`), one with lines of
-            both (`lines`), columns of source, target and scores (`columns`), the `reader` of groups, or the
-            member or columns with the `text`.
+        members: possible numbers of the column `members`, or of columns of a user's file.
         scores: scores that a corpus may contain: `paraphrase_score`, `translation_score`.
         grouped: whether all sentences of the pairs from one line mean the same.
     """
@@ -36,33 +33,33 @@ class Kind:
     languages: tuple[int, ...]
     is_corpus: bool = False
     endings: tuple[str, ...] = ()
-    members: Literal["", "sides", "lines", "columns", "reader", "text"] = ""
+    members: Sequence[int] = range(101)
     scores: tuple[str, ...] = ()
     grouped: bool = False
 
 
-def _table(*endings: str) -> Kind:
-    scores = ("paraphrase_score", "translation_score")
-    return Kind((1, 2), is_corpus=True, endings=endings, members="columns", scores=scores)
-
+_SCORES = ("paraphrase_score", "translation_score")
+_corpus = partial(Kind, is_corpus=True)
+_table = partial(_corpus, (1, 2), members=(0, 2, 3, 4), scores=_SCORES)
 
 # A new kind of corpus also needs a reader in `corpus/readers.py`. The configuration's schema and its
 # validation take their knowledge of kinds from here.
 KINDS = {
-    "opus": Kind((2,), is_corpus=True, members="sides"),
-    "manythings": Kind((2,), is_corpus=True, members="lines"),
-    "aligned": Kind((1,), is_corpus=True),
-    "paranmt": Kind((1,), is_corpus=True, members="lines", scores=("paraphrase_score",)),
-    "captions": Kind((1,), is_corpus=True, grouped=True),
-    # Sentences of one language in groups that mean the same; see `corpus.groups`.
-    "groups": Kind((1,), is_corpus=True, members="reader", grouped=True),
+    # In OPUS, a member for each side, with all names that it may have; in others, the one with the lines.
+    "opus": _corpus((2,), members=range(2, 101, 2)),
+    "manythings": _corpus((2,), members=(1,)),
+    "aligned": _corpus((1,)),
+    "paranmt": _corpus((1,), members=(1,), scores=_SCORES[:1]),
+    "captions": _corpus((1,), grouped=True),
+    # Sentences of one language in groups that mean the same; the first member is a reader in `corpus.groups`.
+    "groups": _corpus((1,), grouped=True),
     # Text without pairs: a sentence on each line, in columns of a table, or before the tabs of a member.
-    "text": Kind((1,), is_corpus=True, members="text"),
-    "tsv": _table(".tsv", ".txt"),
-    "csv": _table(".csv"),
-    "jsonl": _table(".jsonl", ".ndjson"),
-    "parquet": _table(".parquet"),
-    "tmx": Kind((1, 2), is_corpus=True, endings=(".tmx",)),
+    "text": _corpus((1,)),
+    "tsv": _table(endings=(".tsv", ".txt")),
+    "csv": _table(endings=(".csv",)),
+    "jsonl": _table(endings=(".jsonl", ".ndjson")),
+    "parquet": _table(endings=(".parquet",)),
+    "tmx": _corpus((1, 2), endings=(".tmx",), members=(0,)),
     "fasttext": Kind((0,)),
     "vectors": Kind((0, 1)),
     "sts": Kind((0,)),
@@ -76,22 +73,22 @@ CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mine
 
 # The folder of all downloads, with one folder per data set.
 DOWNLOADS = "resources/downloads"
-COLUMNS = (
-    "name", "version", "kind", "languages", "file", "addresses", "sha256", "size", "members", "licence",
-    "commercial",
-)  # fmt: skip
-
-# The pattern that a cell must match unless it is empty, and the message if it does not.
+_PLAIN = ("[^{}]*", "has other placeholders than {a} and {b}, for the codes of a pair")
+# The columns: the pattern of a cell whose placeholders are filled in, and what is wrong with another.
 _CELLS = {
-    "name": (r"[a-z0-9_]+", "is not made of a-z, 0-9 and _"),
+    "name": ("[a-z0-9_]+", "is not made of a-z, 0-9 and _"),
+    "version": (".+", "is empty"),
     "kind": ("|".join(KINDS), f"is not one of {', '.join(KINDS)}"),
-    "sha256": (r"[0-9a-f]{64}", "is not 64 lower-case hexadecimal digits"),
-    "size": (r"0*[1-9][0-9]*", "is not a number of bytes"),
-    "commercial": ("yes|no", "is not yes, no or -"),
+    "languages": ("(?:[a-z]{2,3}(?:-[a-z]{2,3})?)?", "is not made of codes of 2 or 3 letters a-z"),
+    "file": ("[A-Za-z0-9_][A-Za-z0-9_.-]*", "is not a plain file name"),
+    "addresses": _PLAIN,
+    "sha256": ("(?:[0-9a-f]{64})?", "is not 64 lower-case hexadecimal digits"),
+    "size": ("(?:0*[1-9][0-9]*)?", "is not a number of bytes"),
+    "members": _PLAIN,
+    "licence": (".+", "is empty"),
+    "commercial": ("(?:yes|no)?", "is not yes, no or -"),
 }
-_NEEDED = ("name", "version", "kind", "addresses", "licence")
-_CODE = re.compile(r"[a-z]{2,3}")
-_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+COLUMNS = tuple(_CELLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +97,7 @@ class RemoteFile:
 
     `languages` are the languages of its text, in the order of its members or columns. `sha256` and `size`
     (bytes) are None if the upstream file is not known so precisely. `members` are the archive members with
-    the text, or the columns of a table. `name_is_shared` means that another data set downloads a file with
-    the same name. `path` is set for a user's own file, which is read in place.
+    the text, or the columns of a table. `path` is set for a user's own file, which is read in place.
     """
 
     dataset: str
@@ -112,7 +108,6 @@ class RemoteFile:
     size: int | None = None
     members: tuple[str, ...] = ()
     version: str = ""
-    name_is_shared: bool = False
     path: str | None = None
 
     @property
@@ -128,9 +123,8 @@ class RemoteFile:
     @property
     def on_request(self) -> str | None:
         """Where the user puts a file that is given on request; None if it is shipped or can be downloaded."""
-        paths = [unquote(urlsplit(address).path) for address in self.addresses]
-        is_given = self.shipped and all(path.startswith("resources/") for path in paths)
-        return paths[0] if paths and is_given else None
+        paths = (address.removeprefix("file:") for address in self.addresses)
+        return next((path for path in paths if self.shipped and path.startswith("resources/")), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,20 +173,17 @@ class Dataset:
         """
         return tuple(self._find(languages) or self._lacks(languages))
 
+    def _find(self, languages: tuple[str, ...]) -> list[RemoteFile]:
+        """The files that `select` returns; none if there are none."""
+        wanted = [{code} for code in languages] if self.kind == "aligned" else [{*languages}]
+        found = [[file for file in self.files if {*file.languages} == codes] for codes in wanted]
+        files = [file for some in found for file in some if all(found)]
+        return sorted(files, key=lambda file: [languages.index(code) for code in file.languages])
+
     def _lacks(self, languages: Sequence[str]) -> NoReturn:
         have = ", ".join(dict.fromkeys("-".join(file.languages) or "no language" for file in self.files))
         asked = "-".join(languages) or "no language"
-        present = f"pairs of {have}" if self.kind == "aligned" else have
-        raise InputError(f"data set {self.name!r} has nothing in {asked}; it has {present}")
-
-    def _find(self, languages: tuple[str, ...]) -> list[RemoteFile]:
-        """The files that `select` returns; none if there are none."""
-        if self.kind == "aligned":
-            of_language = {file.languages[0]: file for file in self.files}
-            chosen = [of_language[language] for language in languages if language in of_language]
-            return chosen if len(chosen) == len(languages) else []
-        files = [file for file in self.files if set(file.languages) == set(languages)]
-        return sorted(files, key=lambda file: [languages.index(language) for language in file.languages])
+        raise InputError(f"data set {self.name!r} has nothing in {asked}; it has {have}")
 
 
 def read_registry(path: str | Path) -> dict[str, Dataset]:
@@ -200,121 +191,71 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
 
     The first fault is an `InputError` of the form `PATH:LINE: column: cause`.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not readable as a registry of data sets: {error}") from None
+    lines = enumerate(read_sentences(str(path)), start=1)
+    rows = [(number, line.split("\t")) for number, line in lines if line.strip() and line[0] != "#"]
+    first, header = rows[0] if rows else (1, [])
+    if tuple(header) != COLUMNS:
+        raise InputError(f"{path}:{first}: header: the columns must be {' '.join(COLUMNS)}")
     datasets: dict[str, Dataset] = {}
-    header: list[str] = []
-    for number, line in enumerate(lines, start=1):
-        cells = [cell.strip() for cell in line.split("\t")]
+    for number, row in rows[1:]:
+        cells = ["" if cell == "-" else cell for cell in map(str.strip, row)]
         try:
-            if not line.strip() or line.startswith("#"):
-                continue
-            if not header:
-                _require(tuple(cells) == COLUMNS, "header", f"the columns must be {' '.join(COLUMNS)}")
-                header = cells
-                continue
-            _require(len(cells) == len(header), "row", f"{len(cells)} columns, expected {len(header)}")
-            cells = ["" if cell == "-" else cell for cell in cells]
-            _add(datasets, dict(zip(header, cells, strict=True)))
-        except _CellError as error:
+            _require(len(cells) == len(COLUMNS), "row", f"{len(cells)} columns, expected {len(COLUMNS)}")
+            _add(datasets, dict(zip(COLUMNS, cells, strict=True)))
+        except ValueError as error:
             raise InputError(f"{path}:{number}: {error}") from None
-    if not header:
-        raise InputError(f"{path}: header: the file is empty")
-    counts = Counter(file.name for one in datasets.values() for file in one.files if not file.shipped)
-    for name, dataset in datasets.items():
-        files = (replace(file, name_is_shared=counts[file.name] > 1) for file in dataset.files)
-        datasets[name] = replace(dataset, files=tuple(files))
     return datasets
 
 
-class _CellError(Exception):
-    """A column, and the reason why its cell cannot be used; the caller adds the line."""
-
-
-def _require(condition: object, column: str, cause: str) -> None:
+def _require(condition: object, column: str, cause: object) -> None:
+    """Raise a `ValueError` if a cell cannot be used; the caller adds the line."""
     if not condition:
-        raise _CellError(f"{column}: {cause}")
+        raise ValueError(f"{column}: {cause}")
 
 
 def _add(datasets: dict[str, Dataset], row: dict[str, str]) -> None:
     """Add the files of a row: a single file, or one per language pair of a family."""
-    for column in _NEEDED:
-        _require(row[column], column, "is empty")
-    for column, (pattern, cause) in _CELLS.items():
-        _require(not row[column] or re.fullmatch(pattern, row[column]), column, f"{row[column]!r} {cause}")
-    pairs = [tuple(pair.split("-")) for pair in row["languages"].split()] or [()]
+    pairs = row["languages"].split() or [""]
     several = len(pairs) > 1 and (row["sha256"] or row["size"])
     _require(not several, "sha256", "a row for several files cannot have one sha256 or size")
-    name = row["name"]
-    dataset = datasets.get(name) or Dataset(
-        name, row["version"], row["kind"], row["licence"], (), row["commercial"] or "unknown"
-    )
-    for column in ("version", "kind", "licence"):
-        cause = f"{row[column]!r}, but another row of the data set says {getattr(dataset, column)!r}"
-        _require(row[column] == getattr(dataset, column), column, cause)
-    for languages in pairs:
-        file, pair = _file(row, languages), "-".join(languages)
+    for file in [_file({**row, "languages": pair}) for pair in pairs]:
+        commercial = row["commercial"] or "unknown"
+        new = Dataset(file.dataset, file.version, row["kind"], row["licence"], (), commercial)
+        dataset = datasets.get(file.dataset, new)
+        for column in ("version", "kind", "licence"):
+            cause = f"{row[column]!r}, but another row of the data set says {getattr(dataset, column)!r}"
+            _require(row[column] == getattr(dataset, column), column, cause)
         for other in dataset.files:
-            is_second = KINDS[dataset.kind].endings and set(other.languages) == set(languages)
-            _require(not is_second, "languages", f"data set {name!r} has another file in {pair}")
-            _require(other.name != file.name, "file", f"{file.name!r} is listed twice for data set {name!r}")
-        dataset = replace(dataset, files=(*dataset.files, file))
-    datasets[name] = dataset
+            _require(other.name != file.name, "file", f"{file.name!r} is listed twice for the data set")
+            is_second = KINDS[dataset.kind].endings and {*other.languages} == {*file.languages}
+            _require(not is_second, "languages", f"{file.name!r} is a second file in the same languages")
+        datasets[file.dataset] = replace(dataset, files=(*dataset.files, file))
 
 
-def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
-    """The file in `languages`, with the codes of a pair in place of {a} and {b}."""
-    pair, allowed = "-".join(languages), KINDS[row["kind"]].languages
-    wanted = " or ".join(("no language", "one language", "a pair such as en-fr")[count] for count in allowed)
-    is_allowed = len(languages) in allowed and len(set(languages)) == len(languages)
-    _require(is_allowed, "languages", f"kind {row['kind']!r} needs {wanted}, not {pair!r}")
-    are_codes = all(map(_CODE.fullmatch, languages))
-    _require(are_codes, "languages", f"{pair!r} is not made of codes of 2 or 3 letters a-z")
-    cells = {column: row[column] for column in ("file", "addresses", "members")}
-    for column, cell in cells.items():
-        if len(languages) == 2:
-            cells[column] = cell.replace("{a}", languages[0]).replace("{b}", languages[1])
-        cause = "the only placeholders are {a} and {b}, for the codes of a pair"
-        _require(not set("{}") & set(cells[column]), column, f"{cell!r}: {cause}")
-    _require(_FILE.fullmatch(cells["file"]), "file", f"{cells['file']!r} is not a plain file name")
-    addresses, members = (tuple(cells[column].split()) for column in ("addresses", "members"))
-    for error in map(address_error, addresses):
-        _require(error is None, "addresses", str(error))
-    error = members_error(row["kind"], members)
-    _require(error is None, "members", str(error))
-    return RemoteFile(
-        dataset=row["name"],
-        name=cells["file"],
-        languages=languages,
-        addresses=addresses,
-        sha256=row["sha256"] or None,
-        size=int(row["size"]) if row["size"] else None,
-        members=members,
-        version=row["version"],
-    )
+def _file(row: dict[str, str]) -> RemoteFile:
+    """The file of a row for one language, pair, or none, whose codes take the place of {a} and {b}."""
+    if languages := tuple(filter(None, row["languages"].split("-"))):
+        a, b = languages[0], languages[-1]
+        row = {column: cell.replace("{a}", a).replace("{b}", b) for column, cell in row.items()}
+    for column, (pattern, cause) in _CELLS.items():
+        _require(re.fullmatch(pattern, row[column]), column, f"{row[column]!r} {cause}")
+    kind, allowed = row["kind"], KINDS[row["kind"]].languages
+    cause = f"kind {kind!r} has {' or '.join(map(str, allowed))} of them, not {row['languages']!r}"
+    _require(len(languages) in allowed and len({*languages}) == len(languages), "languages", cause)
+    addresses, members = (tuple(row[column].split()) for column in ("addresses", "members"))
+    error = next(filter(None, map(address_error, addresses or [""])), None)
+    _require(error is None, "addresses", error)
+    error = members_error(kind, members)
+    _require(error is None, "members", error)
+    digest, size = row["sha256"] or None, int(row["size"] or 0) or None
+    return RemoteFile(row["name"], row["file"], languages, addresses, digest, size, members, row["version"])
 
 
-def members_error(kind: str, members: tuple[str, ...]) -> str | None:
+def members_error(kind: str, members: Sequence[str]) -> str | None:
     """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
-    named = KINDS[kind].members
-    if named == "sides" and (not members or len(members) % 2):
-        return f"kind {kind!r} needs one member per language, in the order of the languages"
-    if named == "lines" and not members:
-        return f"kind {kind!r} needs the name of the member with the lines"
-    if not members or named in ("reader", "text") or kind not in FILE_KINDS:
-        return None
-    if named != "columns":
-        return f"kind {kind!r} has no columns"
-    if len(members) not in (2, 3, 4) or len(set(members)) < len(members):
-        scores = "source, target, paraphrase score, translation score"
-        return f"kind {kind!r} needs two to four different columns: {scores}"
-    # '-' fills the place of a missing paraphrase score.
-    columns = [*members[:2], *members[3:]] if len(members) == 4 and members[2] == "-" else members
-    if "-" in columns:
-        return "'-' can only stand for the paraphrase score, before a translation score"
-    numbers = [column for column in columns if is_count(column)]
-    if kind in ("tsv", "csv") and numbers and (len(numbers) < len(columns) or "0" in numbers):
-        return f"columns of kind {kind!r} are numbers from 1, or all of them names from its header"
-    return None
+    allowed = KINDS[kind].members
+    if len(members) not in allowed:
+        return f"kind {kind!r} has {' or '.join(map(str, allowed[:4]))} of them, not {len(members)}"
+    # `-` stands for no paraphrase score alone, and columns are counted from 1.
+    wrong = {"-", "0"} if kind in ("tsv", "csv") else {"-"}
+    return next((f"{one!r} is no column" for one in (*members[:2], *members[3:]) if one in wrong), None)

@@ -45,7 +45,7 @@ def shortest_code(language: str) -> str:
     return codes[0] if len(codes) == 1 else language
 
 
-def labels_of(language: str, known: Collection[str] | None = None) -> tuple[str, ...]:
+def labels_of(language: str, known: Collection[str] = _LABELS) -> tuple[str, ...]:
     """The labels that stand for a language, among those that an identifier has.
 
     Args:
@@ -53,7 +53,6 @@ def labels_of(language: str, known: Collection[str] | None = None) -> tuple[str,
         known: the identifier's labels; by default those of lid.176. A label that is the code itself counts
             if no other does.
     """
-    known = _LABELS if known is None else known
     short = _SHORT_CODES.get(language, language)
     labels = (_EXCEPTIONS.get(language) or _EXCEPTIONS.get(short) or short).split()
     listed = tuple(label for label in labels if label in known)

@@ -4,13 +4,11 @@
 names of OPUS's own files. Versions in the list stay the same until the list is fetched again.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
@@ -47,17 +45,10 @@ class OpusCorpus:
         OPUS's own codes, which may be longer than the languages', such as `zh_CN`, are in the address.
         """
         a, b = _PAIR.findall(self.address)[0]
+        members = tuple(f"{self.name}.{pair}.{code}" for pair in (f"{a}-{b}", f"{b}-{a}") for code in (a, b))
+        name = f"{'-'.join(self.languages)}.txt.zip"
         return RemoteFile(
-            dataset=self.name,
-            name=f"{'-'.join(self.languages)}.txt.zip",
-            languages=self.languages,
-            addresses=(self.address,),
-            members=tuple(
-                f"{self.name}.{pair}.{code}" for pair in (f"{a}-{b}", f"{b}-{a}") for code in (a, b)
-            ),
-            version=self.version,
-            # Every corpus has a file with this name.
-            name_is_shared=True,
+            self.name, name, self.languages, (self.address,), members=members, version=self.version
         )
 
 
@@ -100,32 +91,23 @@ def fetch_list(
 
 
 def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
-    answer = read_json(path)
-    entries = answer.get("corpora") if isinstance(answer, dict) else None
-    if not isinstance(entries, list):
-        raise InputError(f"{path}: not a list of OPUS's corpora: {json.dumps(answer)[:60]}")
     a, b = sorted(languages)
     corpora: dict[str, OpusCorpus] = {}
-    for number, entry in enumerate(entries, start=1):
-        try:
-            name, version, address = (str(entry[key]) for key in ("corpus", "version", "url"))
-            size, pairs = (_count(entry.get(key)) for key in ("size", "alignment_pairs"))
-        except (LookupError, TypeError, AttributeError):
-            raise InputError(f"{path}: entry {number}: has no corpus, version or url") from None
+    try:
+        found = [(str(e["corpus"]), str(e["version"]), str(e["url"]), e) for e in read_json(path)["corpora"]]
+    except (LookupError, TypeError):
+        raise InputError(f"{path}: not a list of corpora with `corpus`, `version` and `url`") from None
+    for name, version, address, entry in found:
         # Entries of the same name can be for another pair, an older version, or a stricter alignment.
         codes = [tuple(code.partition("_")[0] for code in pair) for pair in _PAIR.findall(address)]
-        if codes != [(a, b)] or str(entry.get("latest", True)) != "True" or not _NAME.fullmatch(name):
-            continue
-        if address_error(address) or urlsplit(address).scheme == "file":
-            raise InputError(f"{path}: entry {number}: its url is not an http(s) address")
-        # OPUS has sizes of 1 KiB for archives that it has not measured.
-        size = size * 1024 if size and size > 1 else None
-        corpus = OpusCorpus(name, version, (a, b), address, pairs, size)
-        if name not in corpora or (corpora[name].pairs or 0) < (pairs or 0):
-            corpora[name] = corpus
+        is_latest = str(entry.get("latest", True)) == "True"
+        is_plain = _NAME.fullmatch(name) and address.startswith("http") and not address_error(address)
+        if codes == [(a, b)] and is_latest and is_plain:
+            # Counts may be text, also an empty one.
+            counts = (str(entry.get(key)) for key in ("alignment_pairs", "size"))
+            pairs, size = (int(count) if is_count(count) else 0 for count in counts)
+            # OPUS has sizes of 1 KiB for archives that it has not measured.
+            size = 1024 * size if size > 1 else 0
+            corpus = OpusCorpus(name, version, (a, b), address, pairs or None, size or None)
+            corpora[name] = max(corpora.get(name, corpus), corpus, key=lambda one: one.pairs or 0)
     return dict(sorted(corpora.items(), key=lambda item: -(item[1].pairs or 0)))
-
-
-def _count(value: object) -> int | None:
-    """A count from the list, which may be text; None if there is none, such as 0 or an empty text."""
-    return int(str(value)) or None if is_count(str(value)) else None

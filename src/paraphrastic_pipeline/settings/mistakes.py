@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.base.errors import did_you_mean, hide_secrets
+from paraphrastic_pipeline.base.errors import did_you_mean
 from paraphrastic_pipeline.registry.addresses import secret_error
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic_pipeline.registry.language_labels import labels_of
@@ -30,7 +30,7 @@ Datasets = Mapping[str, Dataset]
 def mistakes(config: Configuration, datasets: Datasets) -> Iterator[str]:
     """Mistakes in a complete configuration, besides those in its definitions."""
     if (mirror := config.mirror) and (error := secret_error(mirror)):
-        yield f"mirror: {hide_secrets(mirror)!r}: {error}"
+        yield f"mirror: {error}"
     elif mirror and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
         yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
     for key, models in (

@@ -8,7 +8,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.registry.archive import open_largest
+from paraphrastic_pipeline.registry.archive import open_stream
 
 # Most bytes that a file may have, unpacked.
 _MAX_BYTES = 1 << 36
@@ -50,7 +50,7 @@ def words_with_vectors(path: str | Path) -> Iterator[str]:
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str, bytes, int]]:
     """Number, word, values and dimension of each line."""
-    with open_largest(path, max_bytes=_MAX_BYTES) as stream:
+    with open_stream(path, max_bytes=_MAX_BYTES, in_zip=True) as stream:
         lines = enumerate(stream, start=1)
         first = next(lines, (1, b""))
         head = first[1].split()

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.numbers import is_number
+from paraphrastic.base.numbers import NUMBER
 from paraphrastic_pipeline.corpus.tables import csv_separator, find_sides
 from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.language_labels import shortest_code
@@ -70,11 +70,11 @@ def text_columns(file: str, kind: str, languages: Sequence[str]) -> list[str | i
     header = rows[0]
     width = len(header)
     body = [row for row in rows[1:] if len(row) == width] or [header]
-    numeric = [2 * sum(is_number(row[column]) for row in body) > len(body) for column in range(width)]
+    numeric = [2 * sum(_is_number(row[column]) for row in body) > len(body) for column in range(width)]
     empty = [2 * sum(not row[column].strip() for row in body) > len(body) for column in range(width)]
     texts = [column for column in range(width) if not numeric[column] and not empty[column]]
     named = len({*header}) == width and any(
-        numeric[column] and not is_number(header[column]) for column in range(width)
+        numeric[column] and not _is_number(header[column]) for column in range(width)
     )
     chosen = texts
     if width == 3 and len(texts) == 3:
@@ -86,6 +86,10 @@ def text_columns(file: str, kind: str, languages: Sequence[str]) -> list[str | i
     elif len(texts) != 2:
         return None
     return [header[column] if named else column + 1 for column in chosen]
+
+
+def _is_number(text: str) -> bool:
+    return NUMBER.fullmatch(text.strip()) is not None
 
 
 def _head(file: str) -> str:
