@@ -12,7 +12,7 @@ from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.outputs import Results
 
-SECTIONS = ("contamination", "evaluation", "filter_study", "language_choice", "studies")
+SECTIONS = ("contamination", "evaluation", "language_choice", "studies")
 
 
 def results(name: str = "config", **changes: Any) -> Results:

@@ -14,7 +14,7 @@ from pipelines import configure, snakemake
 Edit = Callable[[Path, str, str], None]
 
 BUCC = "data/sample/bucc-{a}-{b}.tar.bz2"
-ROW = "mine\t1\tfile\tde-en\tbucc-{a}-{b}.tar.bz2\tfile:" + BUCC + "\t-\t-\tx.{a} x.{b} x.gold\tmine\n"
+ROW = "mine\t1\tfile\tde-en\tbucc-{a}-{b}.tar.bz2\tfile:" + BUCC + "\t-\t-\tx.{a} x.{b} x.gold\tmine\t-\n"
 
 
 def rows(folder: Path, table: str) -> list[dict[str, str]]:

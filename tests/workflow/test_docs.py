@@ -119,7 +119,7 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
 
 # Examples of `corpora` and `links` need a network; test_opus.py and test_links.py run these commands instead.
 COMMANDS_WITH_EXAMPLES = (
-    *("embed", "score", "search", "dedup", "mine", "negatives"),
+    *("embed", "score", "search", "dedup", "mine"),
     *("new", "config", "plan", "report"),
 )
 

@@ -26,7 +26,7 @@ def test_the_page_is_made_of_what_is_there(finished: Path) -> None:
 def test_all_of_the_sample_is_in_the_page(finished_once: Path) -> None:
     page = (finished_once / "results/report.html").read_text(encoding="utf-8")
     missing = page.partition('<section id="missing">')[2]
-    for name in ("sts", "funnel", "corpora", "contamination", "sweep", "training", "speed", "filter_study",
+    for name in ("sts", "funnel", "corpora", "contamination", "sweep", "training", "speed",
                  "language_choice", "studies", "tatoeba"):  # fmt: skip
         assert f'<article id="{name}-part">' in page, name
     # The page names everything that the sample has no data for, with the reason.

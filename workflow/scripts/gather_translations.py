@@ -18,7 +18,7 @@ with step(snakemake):
         FilterFiles(output.pairs, output.counts, output.examples),
         language=snakemake.params.language,
         identifier=next(map(Path, snakemake.input.identifier), None),
-        rule=parsed(LanguageFilter | None, snakemake.params.rule),
+        rule=snakemake.params.rule and parsed(LanguageFilter, snakemake.params.rule),
         preparation=snakemake.params.preparation,
         identify=snakemake.params.identify,
         seed=snakemake.params.seed,

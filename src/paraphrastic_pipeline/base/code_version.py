@@ -1,7 +1,7 @@
 """A version of a step's code, so that a result is made again when its code changes, and only then.
 
 A step's code is its script and the modules of our packages that it imports, directly or not, at the top or
-inside functions. Docstrings, comments and what is imported for types alone do not count.
+inside functions. Docstrings, texts below fields, comments and what is imported for types alone do not count.
 """
 
 import hashlib
@@ -11,7 +11,11 @@ from pathlib import Path
 
 # The folder of the packages whose code counts.
 ROOT = Path(__file__).parents[2]
-_NO_CODE = re.compile(r'(?:\A|(?<=:\n))\s*"""(?s:.*?)"""\n|^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)+', re.M)
+# Blank lines, comments, texts that stand alone, and imports for types; other texts, in a group, are kept.
+_NO_CODE = re.compile(
+    r'^[ \t]*(?:#.*)?\n|^[ \t]*"""(?s:(?!""").)*"""\n|^if TYPE_CHECKING:\n(?:[ \t]+.*\n)+|("""(?s:.*?)""")',
+    re.M,
+)
 _IMPORT = re.compile(r"^\s*(?:from|import) (paraphrastic\S*)(?: import (\([^)]*\)|.*))?$", re.M)
 # A text that can name a module, which runs in its own process, or a file beside it, such as a template.
 _TEXT = re.compile(r'"([\w-]+(?:\.[\w-]+)+)"')
@@ -43,9 +47,7 @@ def files_of(*names: str, script: Path | None = None, without: tuple[str, ...] =
 @cache
 def _parsed(path: Path) -> tuple[str, list[str]]:
     """A digest of what counts of a file, and the full names of what it imports."""
-    code = _NO_CODE.sub("", path.read_text(encoding="utf-8"))
-    if '"""' not in code:  # in a longer text, such a line is no comment
-        code = re.sub(r"^\s*#.*\n", "", code, flags=re.M)
+    code = _NO_CODE.sub(r"\1", path.read_text(encoding="utf-8"))
     texts = _TEXT.findall(code)
     names = [f"{module}.{name}" for module, of in _IMPORT.findall(code) for name in re.findall(r"\w+|$", of)]
     beside = [file.read_bytes() for file in map(path.with_name, texts) if file.is_file()]
