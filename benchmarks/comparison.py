@@ -154,7 +154,7 @@ def own_settings(model: AverageEncoder, epochs: int | None) -> TrainingSettings:
     """
     settings = TrainingSettings(**model.config["training"])
     return replace(
-        settings, dimension=model.dim, epochs=epochs or settings.epochs, soup=1, coarser=[],
+        settings, dimension=model.dim, epochs=epochs or settings.epochs, soup=1, coarser=(),
         trained_dimension=None, early_stopping=None, device="cpu",
     )  # fmt: skip
 

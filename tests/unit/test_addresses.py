@@ -66,18 +66,20 @@ def test_no_secret_is_taken_or_shown(
     monkeypatch.chdir(tmp_path)
     row = ["x", "1", "file", "-", "x.txt", address, "-", "-", "-", "CC0", "-"]
     Path("datasets.tsv").write_text("\t".join(COLUMNS) + "\n" + "\t".join(row) + "\n")
-    LISTS.mkdir(parents=True)
     url = f"{address}/moses/de-en.txt.zip"
-    (LISTS / "de-en.json").write_text(json.dumps({"corpora": [{"corpus": "A", "version": "1", "url": url}]}))
-    assert read_list(("de", "en")) == {}
+    fetched = json.dumps({"corpora": [{"corpus": "A", "version": "1", "url": url}]})
     messages = []
     for refuse in (
         lambda: read_registry("datasets.tsv"),
         lambda: checked(changed("mirror", address)),
+        lambda: checked(changed("definitions.en.corpora", ["all_nli", {"path": address}])),
     ):
         with pytest.raises(InputError) as caught:
             refuse()
         messages.append(str(caught.value))
+    LISTS.mkdir(parents=True)
+    (LISTS / "de-en.json").write_text(fetched)
+    assert read_list(("de", "en")) == {}
     assert main(["corpora", "--languages", "de-fr", "--mirror", address]) == 1
     messages.append(capsys.readouterr().err)
     assert messages[0].startswith("datasets.tsv:2: addresses: ")

@@ -30,6 +30,7 @@ DISTRIBUTIONS = {
     "google": "protobuf",
     "huggingface_hub": "sentence-transformers",
     "llvmlite": "numba",
+    "pydantic_core": "pydantic",
     "markdown_it": "markdown-it-py",
     "markupsafe": "jinja2",
     "sklearn": "scikit-learn",

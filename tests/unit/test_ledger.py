@@ -241,12 +241,12 @@ def test_published_files_of_the_project_make_a_ledger(
     assert f"{len(rows)} published figures; {ours} are of models that this project can make" in caplog.text
     assert f"{verdicts['baseline']} are of baselines" in caplog.text
     page = " ".join((ROOT / "docs/evaluation.md").read_text(encoding="utf-8").split())
-    lacking = len(rows) - ours - verdicts["baseline"]
-    assert (
-        f"print {len(rows)} figures: {ours} are of models that the project can make, {lacking} needs "
-        "something that it lacks, the translation scores that the released ParaNMT-50M does not have, "
-        f"and {verdicts['baseline']} are of baselines" in page
-    )
+    for count in (
+        f"{len(rows)} figures",
+        f"{ours} are of models",
+        f"{verdicts['baseline']} are of baselines",
+    ):
+        assert count in page
     for row in rows:
         float(row["published"])
     # Table 3 of the 2019 paper has three systems and two pairs of languages.

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from training_runs import SETTINGS, history, stopped, train_model, training_inputs, write_data
+from training_runs import SETTINGS, beyond_limits, history, stopped, train_model, training_inputs, write_data
 
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
@@ -301,7 +301,7 @@ def test_threads_count_only_where_they_change_the_digits(
 
 
 def test_the_rest_of_an_epoch_is_what_it_would_have_been(windows: Path) -> None:
-    settings = replace(SETTINGS, batch_size=50, megabatch_anneal=2, shuffle_window=256)
+    settings = beyond_limits(SETTINGS, batch_size=50, megabatch_anneal=2, shuffle_window=256)
     with PairDataset(windows) as pairs:
         whole = list(megabatches(pairs, settings, epoch=1, batches_read=0))
         read = batches = 0
@@ -316,7 +316,7 @@ def test_the_rest_of_an_epoch_is_what_it_would_have_been(windows: Path) -> None:
 
 
 def test_windows_that_are_skipped_are_not_read(windows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = replace(SETTINGS, shuffle_window=256)
+    settings = beyond_limits(SETTINGS, shuffle_window=256)
     with PairDataset(windows) as pairs:
         read = []
         plain = pairs.read

@@ -260,4 +260,6 @@ def test_the_processor_is_named() -> None:
     if not cpuinfo.is_file():
         pytest.skip("no /proc/cpuinfo here")
     names = re.findall(r"^model name\s*: (.*?)\s*$", cpuinfo.read_text(), re.MULTILINE)
-    assert speed_module._processor() == (names[0] if names else platform.processor() or platform.machine())
+    assert speed_module.processor_name() == (
+        names[0] if names else platform.processor() or platform.machine()
+    )

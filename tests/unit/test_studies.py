@@ -167,12 +167,13 @@ def test_a_name_that_is_taken() -> None:
 
 
 def table(
-    folder: Path, *, data: str, study: str = "megabatch", with_sts: bool = True
+    folder: Path, *, data: str, study: str = "megabatch", with_sts: bool = True, scored: bool = True
 ) -> list[dict[str, str]]:
     models, files = [], []
     for number, score in enumerate((0.6, 0.7)):
         sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
-        sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,7{number}.16,yes\n")
+        development = f"7{number}.16" if scored else ""
+        sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,{development},yes\n")
         result = {
             "system": f"P-SP de-{number}",
             "missing": [],
@@ -215,6 +216,10 @@ def test_a_study_without_test_sets_of_sts(tmp_path: Path) -> None:
         ("de-1", "measured", "71.2"),
     ]
     assert not any(row[name] for row in rows for name in ("sts", "sts_low", "datasets", "sts_datasets"))
+
+
+def test_a_study_without_development_scores(tmp_path: Path) -> None:
+    assert [row["development"] for row in table(tmp_path, data="sample", scored=False)] == ["", ""]
 
 
 def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_path: Path) -> None:

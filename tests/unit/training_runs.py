@@ -27,6 +27,16 @@ SETTINGS = replace(
     exclude_duplicates=False,
     engine="fused",
 )
+
+
+def beyond_limits(settings: TrainingSettings, **values: Any) -> TrainingSettings:
+    """Settings with values that no configuration may have, which show at small sizes what others show."""
+    copied = replace(settings)
+    for name, value in values.items():
+        object.__setattr__(copied, name, value)
+    return copied
+
+
 CONFIG = {"model": "de", "languages": ["en", "de"], "lowercase": True, "segmentation": {}, "folding": {}}
 
 

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, product
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,23 +12,17 @@ import pyarrow as pa
 
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic_pipeline.base.tables import write_csv, write_tsv
-from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table, write_blocks
 from paraphrastic_pipeline.corpus.normal_form import ngrams_of, words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
 
-_CONTAMINATED_SCHEMA = pa.schema(
-    [
-        ("row", pa.int64()),
-        ("line", pa.int64()),
-        ("testset", pa.string()),
-        ("dataset", pa.string()),
-        ("kind", pa.string()),
-        ("similarity", pa.float32()),
-        ("side", pa.string()),
-        ("sentence", pa.string()),
-        ("test_sentence", pa.string()),
-    ]
-)
+_SCHEMA = pa.schema(
+    {
+        "row": pa.int64(), "line": pa.int64(), "testset": pa.string(), "dataset": pa.string(),
+        "kind": pa.string(), "similarity": pa.float32(), "side": pa.string(), "sentence": pa.string(),
+        "test_sentence": pa.string(),
+    }
+)  # fmt: skip
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
 # Kinds of contamination.
@@ -54,9 +47,9 @@ class TestSentences:
 
     Only the test sentences, which are few, are held in memory; the training data stream past them. The search
     for near duplicates is exact. Similarity is the Jaccard index: the share of the distinct n-grams of two
-    sentences that both have. Two sentences with similarity s share at least a fraction s of the n-grams of
-    each. If both have n, one of the n - ⌈sn⌉ + 1 rarest of either is therefore among those of the other, so
-    only these lead from one to the other (prefix filtering; Chaudhuri, Ganti and Kaushik 2006).
+    sentences that both have. A sentence with n of them shares at least ⌈sn⌉ with every sentence of similarity
+    s. One of its n - ⌈sn⌉ + 1 rarest is therefore among those of the other, so only these lead from one to
+    the other (prefix filtering; Chaudhuri, Ganti and Kaushik 2006).
 
     Args:
         rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
@@ -68,32 +61,19 @@ class TestSentences:
     __test__ = False
 
     def __init__(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        *,
-        ngram: int,
-        min_similarity: float | None,
+        self, rows: Sequence[Mapping[str, Any]], *, ngram: int, min_similarity: float | None
     ) -> None:
-        self.rows = rows
-        self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
+        self.rows, self.names = rows, list(dict.fromkeys(row["testset"] for row in rows))
         self._ngram, self._min_similarity = ngram, min_similarity or 0.0
         self._exact: dict[str, list[int]] = {}
-        for number, row in enumerate(self.rows):
+        self._having: dict[tuple[str, ...], list[int]] = {}
+        self._ngrams: list[set[tuple[str, ...]]] = []
+        for number, row in enumerate(rows):
             self._exact.setdefault("".join(row["words"]), []).append(number)
-        of_rows: list[set[tuple[str, ...]]] = []
-        if min_similarity is not None:
-            of_rows = [ngrams_of(row["words"], ngram) for row in self.rows]
-        self._largest = max(map(len, of_rows), default=0)
-        frequencies = Counter(chain.from_iterable(of_rows))
-        # The place of an n-gram in the order from the rarest to the most frequent one.
-        by_rarity = sorted(frequencies, key=lambda gram: (frequencies[gram], gram))
-        self._ranks = {gram: rank for rank, gram in enumerate(by_rarity)}
-        self._known = frozenset(by_rarity)
-        self._of_rows = [frozenset(map(self._ranks.__getitem__, grams)) for grams in of_rows]
-        self._postings: list[list[int]] = [[] for _ in by_rarity]
-        for number, ranks in enumerate(self._of_rows):
-            for rank in self._rarest(sorted(ranks), len(ranks)):
-                self._postings[rank].append(number)
+            self._ngrams.append(set() if min_similarity is None else ngrams_of(row["words"], ngram))
+            for each in self._ngrams[-1]:
+                self._having.setdefault(each, []).append(number)
+        self._known = frozenset(self._having)
 
     def find(self, words: list[str]) -> dict[str, Match]:
         """The best match of a sentence's words in each test set that has one."""
@@ -106,27 +86,18 @@ class TestSentences:
             best[self.rows[number]["testset"]] = Match(True, 1.0, number)
         return best
 
-    def _rarest(self, ranks: Sequence[int], count: int) -> Sequence[int]:
-        """The n-grams that lead to near duplicates of a sentence with `count` of them.
-
-        `ranks` has those of them that test sentences have, sorted.
-        """
-        # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
-        needed = max(1, math.ceil(self._min_similarity * count - 1e-9))
-        return ranks[: max(0, len(ranks) - needed + 1)]
-
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
         ngrams = ngrams_of(words, self._ngram)
-        if self._min_similarity * len(ngrams) > self._largest:
+        known = ngrams & self._known
+        # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
+        needed = max(1, math.ceil(self._min_similarity * len(ngrams) - 1e-9))
+        if len(known) < needed:
             return
-        ranks = sorted(map(self._ranks.__getitem__, ngrams & self._known))
-        own = {*ranks}
-        rarest = self._rarest(ranks, len(ngrams))
+        rarest = sorted(map(self._having.__getitem__, known), key=len)[: len(known) - needed + 1]
         # Sorted, so that the first of equally similar sentences wins; the order of a set varies.
-        for number in sorted(set(chain.from_iterable(map(self._postings.__getitem__, rarest)))):
-            test = self._of_rows[number]
-            shared = len(own & test)
-            similarity = shared / (len(ngrams) + len(test) - shared)
+        for number in sorted(set(chain.from_iterable(rarest))):
+            shared = len(known & self._ngrams[number])
+            similarity = shared / (len(ngrams) + len(self._ngrams[number]) - shared)
             if similarity >= self._min_similarity:
                 yield number, similarity
 
@@ -169,19 +140,20 @@ def mark_contamination(
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
-    with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
+    with write_blocks(output, _SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected):
-            rows = list(_find(index, block, first_row=read))
+            found = list(_find(index, block, first_row=read))
             read += block.num_rows
-            batch = pa.RecordBatch.from_pylist(rows, schema=_CONTAMINATED_SCHEMA)
+            batch = pa.RecordBatch.from_pylist(found, schema=_SCHEMA)
             writer.write(batch)
-            rows = [row for row in rows if row["testset"] != HELD_OUT]
-            batch = pa.RecordBatch.from_pylist(rows, schema=_CONTAMINATED_SCHEMA)
-            numbers = [number_of[row["testset"], row["kind"]] for row in rows]
+            numbers = [number_of.get((row["testset"], row["kind"]), -1) for row in found]
             samples.add(batch, np.array(numbers, np.intp))
-            # Exact findings come last, so they overwrite a near finding of the same pair.
-            kind_of = {row["row"]: row["kind"] for row in sorted(rows, key=itemgetter("kind"), reverse=True)}
-            pairs.update(kind_of.values())
+            best: dict[int, str] = {}
+            for row in found:
+                if row["testset"] != HELD_OUT:
+                    # In the order of the alphabet, exact comes before near.
+                    best[row["row"]] = min(row["kind"], best.get(row["row"], "near"))
+            pairs.update(best.values())
     shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
     write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
     result = {
@@ -195,15 +167,11 @@ def mark_contamination(
 
 def _held_out_rows(path: str | Path) -> list[dict[str, Any]]:
     """The sentences of held-out pairs, which are prepared like the training data, as rows of a test set."""
-    sentences = (
-        sentence
-        for block in read_blocks(path)
-        for name in ("source", "target")
-        for sentence in block[name].to_pylist()
-    )
+    table = read_table(path, columns=["source", "target"])
     return [
         {"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)}
-        for sentence in sentences
+        for pair in table.to_pylist()
+        for sentence in pair.values()
     ]
 
 

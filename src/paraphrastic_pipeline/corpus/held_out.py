@@ -1,11 +1,9 @@
 """Choose the pairs that a model is not trained on, so that it can be judged by them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
-import duckdb
 import pyarrow as pa
 
 from paraphrastic.base.files import atomic_output
@@ -23,17 +21,33 @@ from paraphrastic_pipeline.corpus.normal_form import words_of
 
 # Few pairs say little, so a small corpus gives so many, but at most a quarter of its lines.
 _FEWEST, _LARGEST_SHARE = 10, 0.25
-# All pairs with a sentence that is held out leave the training data, so a sentence from more lines stays.
-_MOST_LINES = 5
 # Lines that are looked at for each one that is needed, since not every pair is suitable.
 _CANDIDATES = 8
-# Source, target, corpus and line.
-_Pair = tuple[str, str, int, int]
-_ABOUT = ("name", "source_language", "target_language")
+# Random pairs, each of another line, whose sentences are in at most five lines, because all pairs with a
+# sentence that is held out leave the training data. A line is chosen first, so that one with many pairs is
+# not chosen more often.
+_CHOSEN = """
+CREATE TABLE candidates AS
+SELECT source, target, corpus, line FROM pairs SEMI JOIN (
+    SELECT DISTINCT corpus, line FROM pairs ORDER BY {of_line}, corpus, line LIMIT {most}
+) USING (corpus, line)
+QUALIFY 1 = row_number() OVER (PARTITION BY corpus, line ORDER BY {of_pair}, place);
+
+WITH frequent AS (
+    SELECT sentence FROM (SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs)
+    SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
+    GROUP BY sentence HAVING count(*) > 5
+)
+SELECT source, target, corpus, line FROM candidates
+WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
+ORDER BY {of_line}, corpus, line
+"""
+_SCHEMA = pa.schema(
+    [*MERGED_SCHEMA, *((name, pa.string()) for name in ("name", "source_language", "target_language"))]
+)
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOutFiles:
+class HeldOutFiles(NamedTuple):
     """The files of held-out pairs, which are in random order.
 
     Attributes:
@@ -62,8 +76,7 @@ def hold_out_pairs(
     """Write random pairs that stay out of the training data, and return their number, which may be 0.
 
     At most one pair comes from a line, all of whose pairs may mean the same. No two of the pairs have a
-    sentence in common, not even one that is only written otherwise (`normal_form.words_of`), and no sentence
-    is in more than five lines.
+    sentence in common, not even one that is only written otherwise (`normal_form.words_of`).
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
@@ -86,8 +99,11 @@ def hold_out_pairs(
         )
         total = integer(database, "SELECT count(*) FROM (SELECT DISTINCT corpus, line FROM pairs)")
         wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
-        candidates = _candidates(database, _CANDIDATES * wanted, seed)
-    found: list[_Pair] = []
+        of_line = random_number(seed, "hold out", "corpus || ' ' || line")
+        of_pair = random_number(seed, "hold out of a line")
+        query = _CHOSEN.format(of_line=of_line, of_pair=of_pair, most=_CANDIDATES * wanted)
+        candidates = database.execute(query).fetchall()
+    found: list[tuple[str, str, int, int]] = []
     seen: set[str] = set()
     for candidate in candidates:
         forms = {"".join(words_of(text)) for text in candidate[:2]}
@@ -97,45 +113,12 @@ def hold_out_pairs(
             found.append(candidate)
     if not found:
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
-    rows = [(*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found]
-    schema = pa.schema([*MERGED_SCHEMA, *((name, pa.string()) for name in _ABOUT)])
-    table = [dict(zip(schema.names, row, strict=True)) for row in rows]
-    write_table(output.pairs, pa.Table.from_pylist(table, schema=schema))
+    rows = ((*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found)
+    table = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
+    write_table(output.pairs, pa.Table.from_pylist(table, schema=_SCHEMA))
     _write_lines(output.table, (f"{source}\t{target}" for source, target, *_ in found))
     _write_lines(output.sentences, (target for _, target, *_ in found))
     return len(found)
-
-
-def _candidates(database: duckdb.DuckDBPyConnection, most: int, seed: int) -> list[_Pair]:
-    """Random pairs of the view `pairs`, each of another line, whose sentences are in few lines."""
-    line = "corpus || ' ' || line"
-    # A line is chosen first, so that one with many pairs is not chosen more often.
-    database.execute(
-        f"""
-        CREATE TABLE candidates AS
-        SELECT source, target, corpus, line FROM pairs SEMI JOIN (
-            SELECT DISTINCT corpus, line FROM pairs
-            ORDER BY {random_number(seed, "hold out", line)}, corpus, line LIMIT {most}
-        ) USING (corpus, line)
-        QUALIFY 1 = row_number() OVER (
-            PARTITION BY corpus, line ORDER BY {random_number(seed, "hold out of a line")}, place
-        )
-        """  # noqa: S608 - numbers of ours
-    )
-    found: list[_Pair] = database.execute(
-        f"""
-        WITH frequent AS (
-            SELECT sentence FROM (
-                SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs
-            ) SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
-            GROUP BY sentence HAVING count(*) > {_MOST_LINES}
-        )
-        SELECT source, target, corpus, line FROM candidates
-        WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
-        ORDER BY {random_number(seed, "hold out", line)}, corpus, line
-        """  # noqa: S608
-    ).fetchall()
-    return found
 
 
 def _write_lines(path: str | Path, lines: Iterable[str]) -> None:

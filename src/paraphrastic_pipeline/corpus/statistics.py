@@ -52,7 +52,8 @@ def describe_corpus(
     """
     with open_database(f"{output}: cannot be measured", **resources) as database:
         list_rows(database, scored, columns=_MEASURES, numbered_through=True)
-        moments = ", ".join(f"avg({name}), stddev_pop({name})" for name in _MEASURES)
+        # Rounded, since the last digits of a sum depend on the order of its threads.
+        moments = ", ".join(f"round(avg({name}), 9), round(stddev_pop({name}), 9)" for name in _MEASURES)
         ((pairs, *figures),) = database.execute(f"SELECT count(*), {moments} FROM rows").fetchall()  # noqa: S608
         order = random_number(seed, "describe")
         chosen = database.sql(f"SELECT source, target FROM rows ORDER BY {order}, place LIMIT {sentences}")  # noqa: S608

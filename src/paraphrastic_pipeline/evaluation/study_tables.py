@@ -73,7 +73,8 @@ def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) ->
         "model": model,
         "source": "measured",
         "data": "",
-        "development": f"{float(development):.1f}",
+        # A model without held-out pairs and without STS has no score.
+        "development": development and f"{float(development):.1f}",
     }
     if sts is None:
         return about

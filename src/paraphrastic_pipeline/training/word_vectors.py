@@ -26,30 +26,30 @@ def read_word_vectors(path: str | Path, only: Set[str]) -> tuple[dict[str, int],
         The row of each word that was found, and the vectors, float32 [words, dim].
 
     Raises:
-        InputError: `PATH:LINE: cause` if a line of a wanted word has another number of values than the first,
-            or a value that is no finite number.
+        InputError: `PATH:LINE: cause` if a line of a wanted word has too few values, or one that is no finite
+            number.
     """
     rows: dict[str, int] = {}
-    vectors = []
-    for number, word, values in _lines(path):
+    vectors, dim = [], 0
+    for number, word, values, dim in _lines(path):
         if word in only and word not in rows:
             try:
                 vectors.append(np.array(values.split(), np.float32))
-                if len(vectors[-1]) != len(vectors[0]) or not np.isfinite(vectors[-1]).all():
+                if len(vectors[-1]) != dim or not np.isfinite(vectors[-1]).all():
                     raise ValueError
             except ValueError:
                 raise InputError(f"{path}:{number}: not a word and its vector") from None
             rows[word] = len(rows)
-    return rows, np.array(vectors, np.float32).reshape(len(rows), -1)
+    return rows, np.array(vectors, np.float32).reshape(len(rows), dim)
 
 
 def words_with_vectors(path: str | Path) -> Iterator[str]:
     """The words of a file of word vectors, in its order."""
-    return (word for _, word, _ in _lines(path))
+    return (word for _, word, _, _ in _lines(path))
 
 
-def _lines(path: str | Path) -> Iterator[tuple[int, str, bytes]]:
-    """Number, word and values of each line."""
+def _lines(path: str | Path) -> Iterator[tuple[int, str, bytes, int]]:
+    """Number, word, values and dimension of each line."""
     with open_stream(path, max_bytes=_MAX_BYTES, in_zip=True) as stream:
         lines = enumerate(stream, start=1)
         first = next(lines, (1, b""))
@@ -61,4 +61,4 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str, bytes]]:
         for number, line in lines if has_header else chain([first], lines):
             # Words in GloVe's largest files can contain spaces, so the values are the last cells.
             word, *_ = line.rstrip().rsplit(b" ", dim)
-            yield number, word.decode("utf-8", "replace"), line.rstrip()[len(word) :]
+            yield number, word.decode("utf-8", "replace"), line.rstrip()[len(word) :], dim

@@ -82,7 +82,7 @@ class Hyperparameters:
     """The number of trainings, of `epochs` each, whose parameters are averaged. They begin with the same
     parameters and differ in the order of the pairs and in dropout (Wortsman et al. 2022, *Model soups*).
     """
-    coarser: Annotated[list[Positive], DISTINCT] = setting([])
+    coarser: Annotated[tuple[Positive, ...], DISTINCT] = ()
     """Sizes of smaller vocabularies, such as `[10000]`. For each of them, as many trainings follow on the
     same text, whose pieces are cut into so many others. At the end, the embeddings of all vocabularies are
     joined into one table with the model's own pieces and dimension
