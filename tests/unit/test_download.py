@@ -147,7 +147,7 @@ def test_a_mirror_is_read_by_host_and_path(server, tmp_path, place):
     there = tmp_path / "mirror" / "www.cs.cmu.edu" / "~a" / "STS.zip"
     there.parent.mkdir(parents=True)
     there.write_bytes(DATA)
-    file = remote("https://www.cs.cmu.edu/~a/STS.zip")
+    file = remote("https://www.cs.cmu.edu/%7Ea/STS.zip")
     assert get(file, place, mirror="mirror") == DIGEST
     there.unlink()
     message = refused(file, place, mirror="mirror")

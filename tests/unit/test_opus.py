@@ -42,6 +42,7 @@ def entry(corpus: str, pairs: object, size: object, *, file: str = "en-pl.txt.zi
 ENTRIES = [
     entry("EUbookshop", 500, 20, file="en-pl.strict.txt.zip"),
     entry("EUbookshop", 600, 40),
+    entry("EUbookshop", 800, 60, file="en-pt.txt.zip"),
     entry("EUbookshop", 700, 50, latest="False"),
     entry("CCMatrix", 74_070_714, 5_000_000),
     entry("ELRC-5067-SciPar", "1000", ""),

@@ -152,6 +152,7 @@ def test_notes_empty_lines_spaces_and_carriage_returns_are_allowed(tmp_path):
         ({"kind": "manythings", "members": "-"}, "members", "not 0"),
         ({"kind": "tsv", "members": "1 2 3 4 5"}, "members", "not 5"),
         ({"kind": "tsv", "members": "1 -"}, "members", "'-'"),
+        ({"kind": "tsv", "members": "1 2 3 -"}, "members", "'-'"),
         ({"kind": "csv", "members": "1 0"}, "members", "'0'"),
         ({"kind": "jsonl", "members": "en"}, "members", "not 1"),
         ({"kind": "tmx", "members": "en fr"}, "members", "not 2"),

@@ -48,7 +48,7 @@ def test_a_corpus_gives_its_pairs_or_else_its_paraphrases(
 
 
 def test_aligned_files_of_one_language_are_no_paraphrases() -> None:
-    with pytest.raises(InputError, match="'multi30k' has nothing in de; it has pairs of en, de, fr"):
+    with pytest.raises(InputError, match="'multi30k' has nothing in de; it has en, de, fr"):
         REGISTRY["multi30k"].pairs_among(["de"])
 
 
