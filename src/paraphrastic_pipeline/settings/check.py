@@ -10,17 +10,16 @@ from yaml import MarkedYAMLError, YAMLError
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
+from paraphrastic_pipeline.settings.datasets import datasets_of
 from paraphrastic_pipeline.settings.definitions import (
     OVERRIDABLE,
     RECIPES,
     SELECTION_OF_PAPER,
     TEXT_BY_RECIPE,
     merged,
-    mined_datasets,
     recipe_of,
-)  # fmt: skip
+)
 from paraphrastic_pipeline.settings.faults import parsed
-from paraphrastic_pipeline.settings.local_files import completed_file, file_mistakes, named_datasets
 from paraphrastic_pipeline.settings.mistakes import definition_mistakes, mistakes
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
 from paraphrastic_pipeline.settings.sections.corpora import Corpus
@@ -77,7 +76,7 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     """Check and complete the configuration, and complete every definition with the global sections.
 
     Settings that `training` leaves out come from the recipe. Models of studies and further training runs get
-    their own definitions, and corpora that are files their names.
+    their own definitions.
 
     Returns:
         The configuration, and the data sets by name: those of the registry and those of the configuration.
@@ -86,8 +85,7 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
         InputError: one line per error, with the path of the key.
     """
     given = _given(config)
-    written = _written(given)
-    written = _in_languages(written)
+    written = _in_languages(_written(given))
     definitions = all_definitions(written, given["definitions"])
     shown = _with_defaults(given, written)
     sections = {key: shown[key] for key in OVERRIDABLE if key in shown}
@@ -99,20 +97,18 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
         name: _completed(merged(sections, definition), written.seed)
         for name, definition in definitions.items()
     }
-    whole["mined"] = {name: _with_files(mined) for name, mined in given.get("mined", {}).items()}
     complete: Configuration = parsed(Configuration, whole)
     registry = read_registry(complete.registry)
     if complete.licences == "commercial":
         complete = _commercial(complete, registry)
-    _refuse(file_mistakes(complete, registry))
-    datasets = {**registry, **named_datasets(complete, registry)}
-    datasets |= mined_datasets(complete, datasets)
-    lines = [*mistakes(complete, datasets)]
+    datasets = datasets_of(complete, registry)
+    lines = [*mistakes(complete, registry, datasets)]
     for name, own in definitions.items():
         # Models of studies repeat the mistakes of those that they copy.
         if name in given["definitions"] or not lines:
             lines += definition_mistakes(name, own, complete, datasets)
-    _refuse(lines)
+    if lines:
+        raise InputError(*(f"config: {line}" for line in dict.fromkeys(lines)))
     return complete, datasets
 
 
@@ -128,6 +124,13 @@ def _given(config: Mapping[str, Any]) -> Json:
     if given.get("recipe") == "paper" and isinstance(given.get("selection", {}), dict):
         given["selection"] = merged(SELECTION_OF_PAPER, given.get("selection", {}))
     return given
+
+
+def _plain(value: Any) -> Any:
+    """Copy `value` into dictionaries with text as keys, lists and scalars."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 def _written(given: Json) -> Configuration:
@@ -160,32 +163,12 @@ def _completed(section: Mapping[str, Any], seed: int) -> Json:
     return {
         "seed": seed,
         **recipe_values(ModelSections, recipe),
-        **_with_files(section),
+        **section,
         "recipe": recipe,
         "encoder": {**encoder, "parts": parts},
         "training": {**RECIPES[recipe], **taught, **training},
         "sweep": {**({"dropout": [0.1]} if encoder.get("transformer") else {}), **section.get("sweep", {})},
     }
-
-
-def _with_files(section: Mapping[str, Any]) -> Json:
-    """A section whose corpora that are files have the names, kinds and languages that follow from others."""
-    if "corpora" not in section:
-        return dict(section)
-    languages = section["languages"]
-    return {**section, "corpora": [completed_file(corpus, languages) for corpus in section["corpora"]]}
-
-
-def _refuse(lines: Iterable[str]) -> None:
-    if refused := [f"config: {line}" for line in dict.fromkeys(lines)]:
-        raise InputError(*refused)
-
-
-def _plain(value: Any) -> Any:
-    """Copy `value` into dictionaries with text as keys, lists and scalars."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Configuration:
@@ -199,25 +182,18 @@ def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Confi
         is_other = corpus in config.mined or not isinstance(corpus, str)
         return is_other or (corpus in registry and registry[str(corpus)].commercial == "yes")
 
-    def allowed(at: str, entry: Any) -> Any:
-        kept = replace(entry, corpora=[*filter(is_allowed, entry.corpora)] or entry.corpora)
-        if entry.corpora and not any(map(is_allowed, entry.corpora)):
-            raise InputError(f"config: {at}.corpora: none of them clearly allows commercial use")
-        if isinstance(kept, Definition):
-            kept = replace(kept, max_pairs=_of(kept, kept.max_pairs), weights=_of(kept, kept.weights))
-        return kept
+    def allowed(section: str, entries: Mapping[str, Any], whole: Iterable[str]) -> Mapping[str, Any]:
+        kept = {name: [*filter(is_allowed, entry.corpora)] for name, entry in entries.items()}
+        kept |= {name: entries[name].corpora for name in whole if name in entries}
+        for name, entry in entries.items():
+            if entry.corpora and not kept[name]:
+                at = f"{section}.{name}.corpora"
+                raise InputError(f"config: {at}: none of them clearly allows commercial use")
+        return {name: replace(entry, corpora=kept[name]) for name, entry in entries.items()}
 
     compared = {*(config.evaluation.retrieval or ())} - {*config.models}
-    definitions = {
-        name: entry if name in compared else allowed(f"definitions.{name}", entry)
-        for name, entry in config.definitions.items()
-    }
-    mined = {name: allowed(f"mined.{name}", entry) for name, entry in config.mined.items()}
-    return replace(config, definitions=definitions, mined=mined)
-
-
-def _of(definition: Definition, numbers: Mapping[str, Any]) -> Json:
-    return {name: numbers[name] for name in numbers if name in definition.names}
+    definitions = allowed("definitions", config.definitions, compared)
+    return replace(config, definitions=definitions, mined=allowed("mined", config.mined, ()))
 
 
 def _in_languages(config: Configuration) -> Configuration:
@@ -230,14 +206,15 @@ def _in_languages(config: Configuration) -> Configuration:
     """
     if config.languages is None:
         return config
+    chosen = {*config.languages}
     languages = {name: {*entry.languages} - {"en"} or {"en"} for name, entry in config.definitions.items()}
     known = {code for model in config.models for code in languages[model]}
-    if unknown := [code for code in config.languages if code not in known]:
+    if unknown := chosen - known:
         there = ", ".join(sorted(known))
-        raise InputError(f"config: languages: no model knows {unknown[0]!r}; there are models for {there}")
+        raise InputError(f"config: languages: no model knows {min(unknown)!r}; there are models for {there}")
 
     def kept(models: Iterable[str]) -> list[str]:
-        return [model for model in models if languages[model] & {*(config.languages or ())}]
+        return [model for model in models if languages[model] & chosen]
 
     studies = {}
     for name, study in config.studies.items():

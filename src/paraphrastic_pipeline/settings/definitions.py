@@ -1,14 +1,13 @@
-"""What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
+"""Recipes, and what a definition needs: the corpora and models from which it is made."""
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OtherEncoder
+from paraphrastic_pipeline.settings.sections.corpora import Mined
 from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import Hyperparameters
 
@@ -58,106 +57,31 @@ def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> Json:
     return both
 
 
-def corpus_pairs(
-    definition: Definition | Mined, datasets: Mapping[str, Dataset]
-) -> list[tuple[str, tuple[str, str]]]:
-    """A definition's corpora with the languages of their sides; for paraphrases, the same one twice.
-
-    A corpus is repeated if it has several pairs of the definition's languages.
-    """
-    names = definition.names
-    return [(name, pair) for name in names for pair in pairs_of(definition, name, datasets)]
-
-
-def pairs_of(
-    definition: Definition | Mined, name: str, datasets: Mapping[str, Dataset]
-) -> list[tuple[str, str]]:
-    """The pairs of languages that a definition takes from a corpus.
-
-    Raises:
-        InputError: the corpus has nothing in the definition's languages.
-    """
-    for corpus in definition.corpora:
-        if isinstance(corpus, FileCorpus) and corpus.name == name and corpus.languages:
-            return [(corpus.languages[0], corpus.languages[-1])]
-    return datasets[name].pairs_among(definition.languages)
-
-
-def selection_kind(pair: Sequence[str]) -> str:
-    """The section of the selection that applies to pairs in these languages."""
-    return "bitext" if len(set(pair)) > 1 else "paraphrase"
-
-
 def undefined(model: str, definitions: Iterable[str]) -> str:
     """The message about a model that has no definition."""
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
 
 
-def mining_system(encoder: str | OtherEncoder) -> str:
-    """The system that an encoder of mined corpora is, in the form that `open_encoder` accepts."""
-    if isinstance(encoder, str):
-        return f"results/models/{encoder}"
-    return encoder.place
-
-
-def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
-    """The mined corpora of a configuration as data sets; the version of each names what it is mined from."""
-    made = {}
-    for name, mined in config.mined.items():
-        source, language = mined.languages
-        bitexts = [f"{corpus} {datasets[corpus].version}" for corpus in mined.names if corpus in datasets]
-        # Having neither or both of them is an error that is reported later.
-        how = "by nothing"
-        if translator := mined.translator:
-            how = f"translated by {translator.model} with a beam of {translator.beam}"
-        elif encoder := mined.encoder:
-            system = encoder if isinstance(encoder, str) else mining_system(encoder)
-            how = f"by the encoder {system} at {mined.min_similarity}"
-        version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
-        file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
-        made[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
-    return made
-
-
 def definitions_needed(config: Configuration) -> list[Definition | Mined]:
     """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
-    waiting: list[Key] = [("definitions", model) for model in config.models]
-    needed: dict[Key, Definition | Mined] = {}
+    return list(needed(config, (("definitions", model) for model in config.models)).values())
+
+
+def needed(config: Configuration, keys: Iterable[Key]) -> dict[Key, Definition | Mined]:
+    """The entries under these keys, and all that they need."""
+    waiting, found = [*keys], dict[Key, Definition | Mined]()
     while waiting:
         key = waiting.pop()
-        if key not in needed:
-            needed[key] = _entry(config, key)
-            waiting += _needs(config, key)
-    return list(needed.values())
+        if key not in found:
+            section, name = key
+            found[key] = config.definitions[name] if section == "definitions" else config.mined[name]
+            waiting += needs(config, found[key])
+    return found
 
 
-def _entry(config: Configuration, key: Key) -> Definition | Mined:
-    section, name = key
-    return config.definitions[name] if section == "definitions" else config.mined[name]
-
-
-def _needs(config: Configuration, key: Key) -> list[Key]:
-    """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
-    entry = _entry(config, key)
+def needs(config: Configuration, entry: Definition | Mined) -> list[Key]:
+    """What an entry needs: a definition its teachers and mined corpora, a mined corpus its encoder."""
+    mined, models = [], [entry.encoder] if isinstance(entry, Mined) else entry.teachers
     if isinstance(entry, Definition):
-        teachers = {entry.training.distil, entry.training.teacher} & {*config.definitions}
-        taught = [("definitions", teacher) for teacher in sorted(filter(None, teachers))]
-        return [*taught, *(("mined", corpus) for corpus in entry.names if corpus in config.mined)]
-    encoder = entry.encoder
-    if isinstance(encoder, str) and encoder in config.definitions:
-        return [("definitions", encoder)]
-    return []
-
-
-def path_of_needs(config: Configuration, start: Key, goal: Key) -> list[Key] | None:
-    """The shortest path along needs from `start` to `goal`, both included; None if there is none."""
-    ways, seen = [[start]], {start}
-    while ways:
-        path = ways.pop(0)
-        for key in _needs(config, path[-1]):
-            if key == goal:
-                return [*path, key]
-            if key not in seen:
-                seen.add(key)
-                ways.append([*path, key])
-    return None
+        mined = [("mined", name) for name in entry.names if name in config.mined]
+    return [("definitions", str(model)) for model in models if model in config.definitions] + mined

@@ -1,8 +1,12 @@
 """The places that a configuration names: files, folders, and models on the Hugging Face Hub."""
 
+import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 # Before a name, it says that no folder is meant.
 PREFIX = "hf://"
@@ -26,34 +30,39 @@ def hub_name(place: str) -> str | None:
     return None if is_here and not place.startswith(PREFIX) else name
 
 
-def place_mistakes(key: str, place: str) -> Iterator[str]:
-    """Mistakes in the place of a model under `key`: a folder, or a name on the Hugging Face Hub."""
-    name = hub_name(place)
-    if name is None and place.startswith(PREFIX):
-        yield f"{key}: {place!r} is no name on the Hugging Face Hub, which is like {PREFIX}OWNER/NAME"
-    elif name is None:
-        hint = f"; on the Hugging Face Hub, it is {PREFIX}{place}" if _NAME.fullmatch(place) else ""
-        yield from (f"{mistake}{hint}" for mistake in path_mistakes(key, place, folder=True))
-    elif Path(name).exists():
-        # The libraries would look for a folder first.
-        yield f"{key}: {place!r} would be read from the folder {name} that is here; rename the folder"
-
-
-def path_mistakes(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
-    """Mistakes in a path under `key`, which must be a file or a folder."""
-    what = "folder" if folder else "file"
-    if cause := name_fault(path):
-        yield f"{key}: {path!r} {cause}: rename the {what}"
-    elif not (Path(path).is_dir() if folder else Path(path).is_file()):
-        yield f"{key}: {path!r} is not a {what}"
-
-
 def name_fault(path: str) -> str | None:
     """Why a configuration cannot name a file by this path; None if it can."""
     if set("{}") & set(path):
         return "contains a brace, which Snakemake reads as a wildcard"
     if any("\ud800" <= character <= "\udfff" for character in path):
         return "is not UTF-8"
-    if len(path.encode()) >= 4096 or any(len(part.encode()) > 255 for part in path.split("/")):
-        return "is longer than a file system allows"
     return None
+
+
+def _here(path: str, *, folder: bool = False) -> str:
+    what = "folder" if folder else "file"
+    if cause := name_fault(path):
+        raise PydanticCustomError("path", f"{cause}: rename the {what}")
+    if not (os.path.isdir(path) if folder else os.path.isfile(path)):
+        hint = f"; on the Hugging Face Hub, it is {PREFIX}{path}" if folder and _NAME.fullmatch(path) else ""
+        raise PydanticCustomError("path", f"is not a {what}{hint}")
+    return path
+
+
+def _folder_here(path: str) -> str:
+    return _here(path, folder=True)
+
+
+def _folder_or_name(place: str) -> str:
+    name = hub_name(place)
+    # The libraries would look for a folder first.
+    if place.startswith(PREFIX) and (name is None or Path(name).exists()):
+        fault = "is a folder that is here" if name else f"should be like {PREFIX}OWNER/NAME"
+        raise PydanticCustomError("place", fault)
+    return place if name else _folder_here(place)
+
+
+# Files and folders that there are, and models in a folder or on the Hub.
+File = Annotated[str, AfterValidator(_here)]
+Folder = Annotated[str, AfterValidator(_folder_here)]
+Place = Annotated[str, AfterValidator(_folder_or_name)]

@@ -12,8 +12,7 @@ from typing import Any
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
-from paraphrastic_pipeline.settings.local_files import dataset_versions
+from paraphrastic_pipeline.settings.datasets import corpus_pairs, dataset_versions, selection_kind
 from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
 from paraphrastic_pipeline.settings.sections.evaluation import System
@@ -273,7 +272,7 @@ class Models:
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the digests of the files that a model has instead of corpora."""
         dataset = self.definition(wildcards).dataset
-        return dataset_versions(wildcards.model, dataset) if dataset else {}
+        return dataset_versions(dataset) if dataset else {}
 
     def settings(self, wildcards: Wildcards) -> TrainingSettings:
         """Return the settings of a training run."""
@@ -385,7 +384,7 @@ class Models:
         """Return version and licence of each corpus that a model is trained on."""
         definition = self.definition(wildcards)
         if definition.dataset:
-            versions = dataset_versions(self.data_models[wildcards.model], definition.dataset)
+            versions = dataset_versions(definition.dataset)
             return {name: (version, "-") for name, version in list(versions.items())[:1]}
         sets = self.corpora.datasets
         return {

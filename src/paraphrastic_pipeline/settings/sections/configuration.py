@@ -8,10 +8,16 @@ from hashlib import sha256
 from itertools import product
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from paraphrastic.model.architecture import Architecture, Unit
-from paraphrastic_pipeline.settings.sections.corpora import Corpus, Mined, OriginalDataset, name_of
+from paraphrastic_pipeline.settings.sections.corpora import (
+    Corpus,
+    Mined,
+    OriginalDataset,
+    files_in_languages,
+    name_of,
+)
 from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
 from paraphrastic_pipeline.settings.sections.fields import (
@@ -106,6 +112,7 @@ class Definition(ModelSections):
     several of them, the copy of the first is kept.
     """
     dataset: OriginalDataset | None = None
+    _files = model_validator(mode="before")(files_in_languages)
 
     @property
     def names(self) -> list[str]:

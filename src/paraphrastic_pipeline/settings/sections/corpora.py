@@ -1,11 +1,15 @@
 """Corpora by their path, data of the original code, and corpora that are mined or translated."""
 
-from typing import Annotated, Literal, Self
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from paraphrastic_pipeline.registry.datasets import FILE_KINDS
+from paraphrastic.base.text_files import COMPRESSED_SUFFIXES
+from paraphrastic_pipeline.registry.datasets import FILE_KINDS, KINDS, members_error
+from paraphrastic_pipeline.settings.places import File, Folder, Place
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
     LanguageCode,
@@ -18,6 +22,30 @@ from paraphrastic_pipeline.settings.sections.fields import (
     section,
 )
 
+# Kinds of single-file corpora, by the endings of their names.
+ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
+# Names of folders that the pipeline makes of a default name must not be too long for a file system.
+_LONGEST = 100
+
+
+def plain_name(path: str) -> tuple[str, str]:
+    """The stem and lower-cased ending of a file's name, ignoring an ending for compression."""
+    file = Path(path)
+    if file.suffix.lower() in COMPRESSED_SUFFIXES:
+        file = file.with_suffix("")
+    return file.stem, file.suffix.lower()
+
+
+def default_name_and_kind(path: str) -> tuple[str, str | None]:
+    """The name of a corpus, which may be empty, and its kind if that follows from the name of its file."""
+    stem, ending = plain_name(path)
+    return re.sub("[^a-z0-9_]+", "_", stem.lower())[:_LONGEST].strip("_"), ENDINGS.get(ending)
+
+
+def looks_like_a_path(name: str) -> bool:
+    """Whether a corpus's name looks like a file, which should be given as `{path: …}`."""
+    return "/" in name or plain_name(name)[1] in ENDINGS
+
 
 def _known_kind(kind: str) -> str:
     if kind not in (known := (*FILE_KINDS, "groups")):
@@ -29,11 +57,11 @@ def _known_kind(kind: str) -> str:
 class FileCorpus:
     """The name of a corpus, or a file."""
 
-    path: NotEmpty
+    path: File
     """The file, plain or compressed with gzip, bzip2, xz or Zstandard. It is read from where it is, and its
     path may not contain braces.
     """
-    target: NotEmpty | None = None
+    target: File | None = None
     """The file with the other side, line by line, if each side has a file of its own. `path` is then text in
     the first of the `languages`, and this is text in the second; with one language, both are paraphrases.
     """
@@ -54,14 +82,53 @@ class FileCorpus:
     if it has at most two.
     """
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_its_path(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or not isinstance(given.get("path"), str):
+            return given
+        name, kind = default_name_and_kind(given["path"])
+        defaults = {"name": name or None, "kind": None if given.get("target") else kind}
+        return {**defaults, **{key: value for key, value in given.items() if value is not None}}
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        fault = None
+        if not self.name:
+            fault = "needs a name, since none can be made from its path"
+        elif self.target:
+            if self.kind or self.columns or self.target == self.path:
+                fault = "has a target, the other side line by line, so it goes with neither kind nor columns"
+        elif not self.kind:
+            fault = f"has none of the endings {', '.join(ENDINGS)}: give its kind"
+        else:
+            fault = members_error(self.kind, tuple(map(str, self.columns or ())))
+        if fault:
+            raise PydanticCustomError("file", "{fault}", {"fault": fault})
+        return self
+
 
 # The name of a corpus, or a file.
 Corpus = str | FileCorpus
 
 
 def name_of(corpus: Corpus) -> str:
-    """The name of a corpus; a file of a checked configuration has one."""
+    """The name of a corpus."""
     return corpus if isinstance(corpus, str) else corpus.name or ""
+
+
+def files_in_languages(entry: Any) -> Any:
+    """A definition whose files have its own languages, if there are at most two and the file has none."""
+    match entry:
+        case {"languages": [_] | [_, _] as languages, "corpora": list(corpora)}:
+            filled = [
+                {**corpus, "languages": corpus.get("languages") or languages}
+                if isinstance(corpus, dict)
+                else corpus
+                for corpus in corpora
+            ]
+            return {**entry, "corpora": filled}
+    return entry
 
 
 @section
@@ -70,11 +137,11 @@ class OriginalDataset:
     data](../docs/papers.md#the-authors-own-models-and-data).
     """
 
-    hdf5: NotEmpty
+    hdf5: File
     """Pairs of sentences as variable-length arrays of rows in the data set `data`."""
-    vocabulary: NotEmpty
+    vocabulary: File
     """Text with a piece, a tab and its row on each line."""
-    sentencepiece: NotEmpty
+    sentencepiece: File
     """The sentencepiece model that cut the text."""
 
 
@@ -86,9 +153,9 @@ SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec")
 class OtherEncoder:
     """An encoder that is not one of the definitions, by `path` or by `sentence_transformers`."""
 
-    path: NotEmpty | None = None
+    path: Folder | None = None
     """A model folder of this project or of sentence-transformers."""
-    sentence_transformers: NotEmpty | None = None
+    sentence_transformers: Place | None = None
     """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
 
     @model_validator(mode="after")
@@ -112,7 +179,7 @@ class Translator:
     null if there is an encoder.
     """
 
-    model: NotEmpty
+    model: Place
     """A sequence-to-sequence model of transformers: a folder, or a name on the Hugging Face Hub, such as
     `Helsinki-NLP/opus-mt-cs-en`.
     """
@@ -139,6 +206,7 @@ class Mined:
     min_similarity: Annotated[Number, Field(ge=-1, le=1)] = 0.7
     """Only pairs of the bitext with a higher cosine are kept."""
     translator: Translator | None = None
+    _files = model_validator(mode="before")(files_in_languages)
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -148,3 +216,10 @@ class Mined:
     def names(self) -> list[str]:
         """The names of the corpora."""
         return list(map(name_of, self.corpora))
+
+    @property
+    def system(self) -> str:
+        """The system that its encoder is, in the form that `open_encoder` accepts."""
+        if isinstance(self.encoder, OtherEncoder):
+            return self.encoder.place
+        return f"results/models/{self.encoder}"

@@ -18,8 +18,8 @@ from paraphrastic.model.architecture import (
     Unit,
 )
 from paraphrastic.model.architecture import Part as PartOfModel
+from paraphrastic_pipeline.settings.places import Place
 from paraphrastic_pipeline.settings.sections.fields import (
-    NotEmpty,
     Number,
     Positive,
     Share,
@@ -125,7 +125,7 @@ class Encoder:
     """The share of sentences whose tokens LSTMs see in random order, in training."""
     languages: Sharing = "shared"
     """Whether the two languages share all parameters or have their own."""
-    transformer: NotEmpty | None = None
+    transformer: Place | None = None
     """A Transformer in place of the parts: a folder, or a name on the Hugging Face Hub, such as
     `sdadas/polish-roberta-base-v2`. Null for none.
     """

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from paraphrastic_pipeline.settings.places import Place
 from paraphrastic_pipeline.settings.sections.corpora import OtherEncoder
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
     Label,
     LanguageCode,
-    NotEmpty,
     Number,
     PairCode,
     Whole,
@@ -110,7 +110,7 @@ class Evaluation:
 class System(OtherEncoder):
     """Somebody else's encoder, with one of `path`, `sentence_transformers` and `model2vec`."""
 
-    model2vec: NotEmpty | None = None
+    model2vec: Place | None = None
     """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
     languages: Annotated[list[LanguageCode], Field(min_length=1)] | None = None
     """The languages on which it is evaluated; null for all."""
