@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from configurations import REGISTRY, changed, checked, configured
+from paraphrastic_pipeline.settings.local_files import named_datasets
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic_pipeline.registry.opus import OpusCorpus, fetch_list, read_list
-from paraphrastic_pipeline.settings.local_files import named_datasets
 from paraphrastic_pipeline.workflow.estimate import archive_bytes, estimate
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -208,13 +208,13 @@ def _in_languages(config: Configuration) -> Configuration:
         return config
     chosen = {*config.languages}
     languages = {name: {*entry.languages} - {"en"} or {"en"} for name, entry in config.definitions.items()}
-    known = {code for model in config.models for code in languages[model]}
+    known = {code for model in config.models for code in languages.get(model, ())}
     if unknown := chosen - known:
         there = ", ".join(sorted(known))
         raise InputError(f"config: languages: no model knows {min(unknown)!r}; there are models for {there}")
 
     def kept(models: Iterable[str]) -> list[str]:
-        return [model for model in models if languages[model] & chosen]
+        return [model for model in models if languages.get(model, chosen) & chosen]
 
     studies = {}
     for name, study in config.studies.items():

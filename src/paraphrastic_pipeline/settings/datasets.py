@@ -32,7 +32,8 @@ def datasets_of(config: Configuration, registry: Mapping[str, Dataset]) -> dict[
         if not any({*file.languages} == languages for file in dataset.files):
             datasets[name] = replace(dataset, files=(*dataset.files, *files))
 
-    for definition in (*config.definitions.values(), *config.mined.values()):
+    definitions: list[Definition | Mined] = [*config.definitions.values(), *config.mined.values()]
+    for definition in definitions:
         for corpus in definition.corpora:
             if isinstance(corpus, FileCorpus):
                 add(*_described(corpus))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -15,46 +16,46 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
 from paraphrastic_pipeline.settings.datasets import pairs_of, selection_kind
 from paraphrastic_pipeline.settings.definitions import OVERRIDABLE, needed, needs, undefined
-from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, looks_like_a_path
 
 Datasets = Mapping[str, Dataset]
+# A setting, whether it is wrong, and why.
+Row = tuple[str, Any, str]
 
 
 def mistakes(config: Configuration, registry: Datasets, datasets: Datasets) -> Iterator[str]:
     """Mistakes in a complete configuration, besides those in its definitions."""
-    mirror, definitions, evaluation = config.mirror, config.definitions, config.evaluation
+    mirror, definitions, choice = config.mirror, config.definitions, config.language_choice
     if mirror and (error := secret_error(mirror)):
         yield f"mirror: {hide_secrets(mirror)!r}: {error}"
     elif mirror and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
         yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
-    for key, models in (("models", config.models), ("evaluation.retrieval", evaluation.retrieval or [])):
-        for model in models:
-            if model not in definitions:
-                yield f"{key}: {undefined(model, definitions)}"
-            elif key != "models" and not definitions[model].held_out:
-                yield f"{key}: {model!r} holds out no pairs, so nothing can be compared by it"
-    languages = [{*definitions[model].languages} for model in config.language_choice.models]
-    for model, codes in zip(config.language_choice.models, languages, strict=True):
-        if len(codes) != 2 or "en" not in codes or languages.count(codes) > 1:
-            yield f"language_choice.models: {model!r} is not the one model of English and another language"
+    models = {"models": config.models, "language_choice.models": choice.models}
+    models["evaluation.retrieval"] = config.evaluation.retrieval or []
+    for key, model in ((key, model) for key, of_key in models.items() for model in of_key):
+        if model not in definitions:
+            yield f"{key}: {undefined(model, definitions)}"
+        elif key == "evaluation.retrieval" and not definitions[model].held_out:
+            yield f"{key}: {model!r} holds out no pairs, so nothing can be compared by it"
+    languages = [{*definitions[model].languages} for model in choice.models if model in definitions]
+    if any(len(codes) != 2 or "en" not in codes or languages.count(codes) > 1 for codes in languages):
+        yield "language_choice.models: there should be one model of English and each other language"
     for name in {each for model in definitions for each in (model, f"{model}-untrained")} & {*config.systems}:
         yield f"systems.{name}: the name is taken by a model: give it another name"
-    for name in config.mined.keys() & registry.keys():
-        yield f"mined.{name}: the name is in the registry of data sets: give it another name"
-    yield from _files(config, {*registry, *config.mined})
+    yield from _files(config, registry)
     yield from _testsets(config, datasets)
     for name, mined in config.mined.items():
         yield from _corpora(f"mined.{name}.corpora", mined, config, datasets)
         encoder = mined.encoder if isinstance(mined.encoder, str) else None
         if encoder and encoder not in definitions:
-            hint = "; others are given as {path: …}"
-            yield f"mined.{name}.encoder: {undefined(encoder, definitions)}{hint}"
+            yield f"mined.{name}.encoder: {undefined(encoder, definitions)}; others are given as {{path: …}}"
         elif encoder and (unknown := {*mined.languages} - {*definitions[encoder].languages}):
             yield f"mined.{name}.encoder: {encoder!r} does not know {' and '.join(sorted(unknown))}"
-        if ("mined", name) in (found := needed(config, needs(config, mined))):
-            yield f"mined.{name}: it needs itself: {' needs '.join(key[1] for key in found)}"
+    for needy, entry in needed(config, (("definitions", model) for model in definitions)).items():
+        if needy in (circle := needed(config, needs(config, entry))):
+            yield f"{'.'.join(needy)}: needs itself, by way of {', '.join(name for _, name in circle)}"
+            break
 
 
 def definition_mistakes(model: str, own: Json, config: Configuration, datasets: Datasets) -> Iterator[str]:
@@ -62,25 +63,21 @@ def definition_mistakes(model: str, own: Json, config: Configuration, datasets: 
     definition, at = config.definitions[model], f"definitions.{model}"
     # A mistake in a global section shows in every definition, so it is reported under that section.
     place = {key: f"{at}.{key}" if key in own else key for key in OVERRIDABLE}
+    training, named = definition.training, (*config.systems, *config.definitions)
     yield from _corpora(f"{at}.corpora", definition, config, datasets)
     for section in ("max_pairs", "weights"):
         for name in getattr(definition, section):
             yield from _dataset(place[section], name, datasets, CORPUS_KINDS)
-    vectors = definition.training.initial_vectors
-    yield from _dataset(f"{place['training']}.initial_vectors", vectors, datasets, ("vectors", "file"))
-    named = (*config.systems, *config.definitions)
-    for key in ("teacher", "distil"):
-        teacher = getattr(definition.training, key)
-        is_place = key == "teacher" and teacher and (Path(teacher).is_dir() or hub_name(teacher))
-        if teacher and teacher not in named and not ("/" in teacher and is_place):
+    vectors = f"{place['training']}.initial_vectors"
+    yield from _dataset(vectors, training.initial_vectors, datasets, ("vectors", "file"))
+    for key, teacher in (("teacher", training.teacher), ("distil", training.distil)):
+        if teacher and teacher not in named and not (key == "teacher" and "/" in teacher):
             hint = did_you_mean(teacher, named)
             yield f"{place['training']}.{key}: {teacher!r} is neither a definition nor one of systems{hint}"
-    if ("definitions", model) in (found := needed(config, needs(config, definition))):
-        yield f"{at}: it needs itself: {' needs '.join(key[1] for key in found)}"
-    for key, is_wrong, why in (*_data(definition, config, datasets), *_training(definition)):
-        section = key.partition(".")[0]
+    for key, is_wrong, why in (*_data(definition, config, datasets), *_model(definition)):
         if is_wrong:
-            yield f"{place.get(section, f'{at}.{section}')}{key.removeprefix(section)}: {why}"
+            section, _, setting = key.partition(".")
+            yield ".".join(filter(None, (place.get(section, f"{at}.{section}"), setting))) + f": {why}"
 
 
 def _dataset(
@@ -96,39 +93,39 @@ def _dataset(
 
 def _testsets(config: Configuration, datasets: Datasets) -> Iterator[str]:
     """Data sets for evaluation and language identification that are unknown, or of another kind."""
-    evaluation, searched = config.evaluation, config.contamination.testsets
+    evaluation, searched = config.evaluation, vars(config.contamination.testsets)
     names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "probes", "senteval")}
-    names["language_id"], names["language_choice.uriel"] = config.language_id, config.language_choice.uriel
+    names |= {f"evaluation.polish.{task}": name for task, name in (evaluation.polish or {}).items()}
+    names |= {f"contamination.testsets.{task}": name for task, name in searched.items()}
+    names |= {"language_id": config.language_id, "language_choice.uriel": config.language_choice.uriel}
     for task in ("tatoeba", "bucc"):
         names[f"evaluation.{task}.testsets"] = getattr(getattr(evaluation, task), "testsets", None)
-    for key, section in (("evaluation.polish", evaluation.polish), ("contamination.testsets", searched)):
-        names |= {f"{key}.{task}": name for task, name in (vars(section) if section else {}).items()}
     kinds = {"sts": "sts", "language_id": "fasttext", "uriel": "uriel"}
     for key, name in names.items():
-        kind = kinds.get(key.rpartition(".")[2])
-        yield from _dataset(key, name, datasets, filter(None, (kind, "file")))
+        yield from _dataset(key, name, datasets, {"file", kinds.get(key.rpartition(".")[2], "file")})
 
 
-def _files(config: Configuration, taken: set[str]) -> Iterator[str]:
-    """Files in other languages than their definition's, and those whose name another corpus has."""
-    known: dict[str | None, FileCorpus] = {}
-    entries = (("definitions", config.definitions), ("mined", config.mined))
-    for at, entry in ((f"{key}.{name}", entry) for key, of in entries for name, entry in of.items()):
-        for number, file in enumerate(entry.corpora):
-            if not isinstance(file, FileCorpus):
-                continue
-            key, codes = f"{at}.corpora.{number}", file.languages or []
+def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
+    """Files in other languages than their definition's, and names that several corpora have."""
+    for name in config.mined.keys() & registry.keys():
+        yield f"mined.{name}: the name is in the registry of data sets: give it another name"
+    known: dict[Any, Any] = dict.fromkeys((*registry, *config.mined))
+    definitions = {f"definitions.{name}": entry for name, entry in config.definitions.items()}
+    for at, entry in (definitions | {f"mined.{name}": entry for name, entry in config.mined.items()}).items():
+        files = [(number, file) for number, file in enumerate(entry.corpora) if isinstance(file, FileCorpus)]
+        for number, file in files:
+            codes, name = file.languages or [], file.name or ""
             if not codes or {*codes} - {*entry.languages} or (file.kind == "text" and len(codes) > 1):
-                among = f"one or two of the definition's, {', '.join(entry.languages)}"
-                yield f"{key}.languages: {codes} should be {among}, and one for text"
-            first = known.setdefault(file.name, file)
+                why = f"{codes} should be one or two of {', '.join(entry.languages)}, and one for text"
+                yield f"{at}.corpora.{number}.languages: {why}"
             # A file may have several pairs of languages, but each in one order.
-            turned = (first.languages or [])[::-1] == codes != first.languages
-            same = all(
-                getattr(first, name) == getattr(file, name) for name in ("path", "target", "kind", "columns")
-            )
-            if turned or not same or entry.names.count(file.name or "") > 1 or file.name in taken:
-                yield f"{key}.name: {file.name!r} is also another corpus, or has its languages in another order"
+            same = (file.path, file.target, file.kind, file.columns)
+            facts = {name: same, (name, *sorted(codes)): codes}
+            if (
+                any(known.setdefault(*fact) != fact[1] for fact in facts.items())
+                or entry.names.count(name) > 1
+            ):
+                yield f"{at}.corpora.{number}.name: {name!r} is another corpus, too, or has another order"
 
 
 def _corpora(at: str, entry: Definition | Mined, config: Configuration, datasets: Datasets) -> Iterator[str]:
@@ -158,104 +155,70 @@ def _corpora(at: str, entry: Definition | Mined, config: Configuration, datasets
         yield from (fault + hint for fault in faults)
 
 
-def _data(
-    definition: Definition, config: Configuration, datasets: Datasets
-) -> Iterator[tuple[str, Any, str]]:
-    """Settings, whether they are wrong, and why: of a definition's data, and of filters and choice by them."""
+def _data(definition: Definition, config: Configuration, datasets: Datasets) -> Iterator[Row]:
+    """Settings that do not suit the data of a definition."""
     names, training, filters = definition.names, definition.training, definition.selection
-    kinds = {name: _kinds(definition, name, datasets) for name in names}
     texts = [name for name in names if name in datasets and datasets[name].kind == "text"]
-    alone = [name for name in names if name in texts or "paraphrase" in kinds[name]]
+    kinds: dict[str, set[str]] = {name: {"bitext"} if name in texts else set() for name in names}
+    for name in {*names} & datasets.keys() - {*texts}:
+        # A corpus without the definition's languages is told of above.
+        with suppress(InputError):
+            kinds[name] = {*map(selection_kind, pairs_of(definition, name, datasets))}
     yield "corpora", bool(names) == bool(definition.dataset), "is missing, or given together with dataset"
-    separate = definition.architecture.separate and len(definition.languages) == 2
-    yield "corpora", separate and alone, f"separate languages need translations; not so {' and '.join(alone)}"
     only = training.epochs and texts and len(texts) == len(names)
     yield "training.epochs", only, "text has no pairs to train on: set epochs to 0, or add pairs"
+    if definition.architecture.separate and len(definition.languages) == 2:
+        alone = [name for name in names if name in texts or "paraphrase" in kinds[name]]
+        yield "corpora", alone, f"{alone} has no translations, which separate languages need"
     identifier = datasets.get(config.language_id or "")
-    unknown = [code for code in definition.languages if not labels_of(code)]
-    for kind, has in (("bitext", filters.bitext.language), ("paraphrase", filters.paraphrase.language)):
-        if has and any(kind in of for of in kinds.values()):
-            why = f"{config.language_id} does not know {' and '.join(unknown)}: set this filter to null"
-            known_only = identifier and identifier.kind == "fasttext"
-            yield f"selection.{kind}.language", known_only and unknown, why
-            needs_it = "needs language_id, which is null: set this filter to null"
-            yield f"selection.{kind}.language", config.language_id is None, needs_it
-    score = filters.paraphrase.paraphrase_score and "paraphrase_score"
-    ranked = filters.paraphrase.rank and filters.paraphrase.rank.by
-    for key, by in (("paraphrase_score", score), ("rank.by", ranked)):
-        for name in names if by and by != "trigram_overlap" else ():
-            of_kind, mined = (
-                KINDS.get(datasets[name].kind) if name in datasets else None,
-                config.mined.get(name),
-            )
-            has = (of_kind and by in of_kind.scores) or (mined and mined.translator and "translation" in by)
-            wrong = "paraphrase" in kinds[name] and not has
-            yield f"selection.paraphrase.{key}", wrong, f"{name!r} has no {by} of its own"
-    held_out = definition.held_out and not definition.dataset
-    measured = {"held_out": held_out, "sts2017": "en" in definition.languages and config.evaluation.sts}
-    measured["mean"] = any(measured.values())
+    known = identifier and (identifier.kind != "fasttext" or all(map(labels_of, definition.languages)))
+    why = f"{config.language_id} does not know all of {definition.languages}; set this filter to null"
+    for kind, section in (("bitext", filters.bitext), ("paraphrase", filters.paraphrase)):
+        needed_here = section.language and any(kind in each for each in kinds.values())
+        yield f"selection.{kind}.language", needed_here and not known, why
+    rank = filters.paraphrase.rank
+    wanted = {"paraphrase_score": "paraphrase_score"} if filters.paraphrase.paraphrase_score else {}
+    wanted |= {"rank.by": rank.by} if rank and rank.by != "trigram_overlap" else {}
+    for name in (name for name in names if "paraphrase" in kinds[name]):
+        of_kind, mined = KINDS.get(datasets[name].kind), config.mined.get(name)
+        has = of_kind.scores if of_kind else ("translation_score",) if mined and mined.translator else ()
+        for key, by in wanted.items():
+            yield f"selection.paraphrase.{key}", by not in has, f"{name!r} has no {by} of its own"
+    held_out, sts = definition.held_out and names, "en" in definition.languages and config.evaluation.sts
+    measured = {"held_out": held_out, "sts2017": sts, "mean": held_out or sts}[definition.choose_by]
     chosen = len(definition.runs) > 1 or training.early_stopping
-    why = "cannot be measured: held_out needs `held_out` and corpora, sts2017 English and `evaluation.sts`"
-    yield "choose_by", chosen and not measured[definition.choose_by], why
+    why = "cannot be measured: there are neither held-out pairs nor STS in English"
+    yield "choose_by", chosen and not measured, why
 
 
-def _kinds(definition: Definition, name: str, datasets: Datasets) -> set[str]:
-    """The sections of the selection that apply to a corpus; none if it is unknown."""
-    try:
-        pairs = pairs_of(definition, name, datasets)
-    except (KeyError, InputError):
-        # Such a corpus is reported under `corpora`.
-        return set()
-    return {"bitext"} if datasets[name].kind == "text" else {*map(selection_kind, pairs)}
-
-
-def _training(definition: Definition) -> list[tuple[str, Any, str]]:
-    """Settings of a model, whether they are wrong, and why."""
-    training, vocabulary, architecture = definition.training, definition.vocabulary, definition.architecture
-    transformer, vectors = architecture.transformer, training.initial_vectors
-    averages = [part.kind for part in definition.encoder.parts] == ["average"]
-    single = transformer or len(definition.languages) != 2
+def _model(definition: Definition) -> Iterator[Row]:
+    """Settings of a model that do not go together."""
+    training, encoder, architecture = definition.training, definition.encoder, definition.architecture
+    transformer, single = architecture.transformer, len(definition.languages) != 2
+    for section, sharing in (("encoder", encoder.languages), ("vocabulary", definition.vocabulary.languages)):
+        lonely = sharing != "shared" and (single or transformer)
+        yield f"{section}.languages", lonely, f"{sharing} is for two languages, and not for a transformer"
+    unused = (
+        [part.kind for part in encoder.parts] != ["average"] or training.distil or training.init != "random"
+    )
+    yield "encoder.transformer", transformer and unused, "does not go together with parts, init or distil"
+    words = "word" in architecture.units
+    yield "training.initial_vectors", training.initial_vectors and not words, "is for words"
+    distils, begins = bool(training.distil), bool(training.teacher)
+    yield (
+        "training.distil",
+        distils != (training.loss == "cosines"),
+        "it and the loss cosines need each other",
+    )
+    yield "training.teacher", begins != (training.init == "teacher"), "it and init: teacher need each other"
     fused = training.engine == "fused" or training.optimizer == "lazy_adam"
-    slow = " and ".join(training.only_autograd) or "initial_vectors_penalty"
-    subwords = architecture.averaged and architecture.units == ("subword",) and not architecture.separate
-    whole = training.distil or training.teacher or vectors or training.early_stopping
-    smaller = max(training.coarser, default=0) < vocabulary.size
-    shared, distils = "is for two languages, and not for a transformer", bool(training.distil)
-    return [
-        ("encoder.languages", single and definition.encoder.languages != "shared", shared),
-        ("vocabulary.languages", single and vocabulary.languages != "shared", shared),
-        ("encoder.transformer", transformer and not averages, "does not go together with parts"),
-        ("training.initial_vectors", vectors and "word" not in architecture.units, "is for words"),
-        ("training.distil", transformer and distils, "is not for a transformer"),
-        (
-            "training.distil",
-            distils != (training.loss == "cosines"),
-            "it and the loss cosines need each other",
-        ),
-        ("training.init", transformer and training.init != "random", "is not for a transformer"),
-        (
-            "training.teacher",
-            bool(training.teacher) != (training.init == "teacher"),
-            "it and init: teacher need each other",
-        ),
-        (
-            "vocabulary.only_initial_vectors",
-            vocabulary.only_initial_vectors and not vectors,
-            "needs training.initial_vectors, which is null",
-        ),
-        (
-            "training.engine",
-            fused and not training.trains_fused(architecture),
-            f"fused, which lazy_adam needs, trains a single average, and knows no {slow}",
-        ),
-        (
-            "training.coarser",
-            training.coarser and (whole or not subwords or not smaller),
-            "needs shared subwords, smaller sizes than the vocabulary's, and no teacher or early_stopping",
-        ),
-        (
-            "training.soup",
-            training.soup > 1 and training.early_stopping,
-            "does not go together with early_stopping",
-        ),
-    ]
+    why = f"fused, which lazy_adam needs, trains an average without {training.only_autograd or 'penalties'}"
+    yield "training.engine", fused and not training.trains_fused(architecture), why
+    joined = training.coarser or training.soup > 1
+    yield "training.early_stopping", joined and training.early_stopping, "goes with neither soup nor coarser"
+    average = architecture.averaged and architecture.units == ("subword",) and not architecture.separate
+    suits = (
+        average and not (distils or begins) and max(training.coarser, default=0) < definition.vocabulary.size
+    )
+    why = "needs an average of shared subwords, sizes below the vocabulary's, and no teacher"
+    yield "training.coarser", training.coarser and not suits, why

@@ -1,6 +1,5 @@
 """The places that a configuration names: files, folders, and models on the Hugging Face Hub."""
 
-import os
 import re
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +42,12 @@ def _here(path: str, *, folder: bool = False) -> str:
     what = "folder" if folder else "file"
     if cause := name_fault(path):
         raise PydanticCustomError("path", f"{cause}: rename the {what}")
-    if not (os.path.isdir(path) if folder else os.path.isfile(path)):
+    try:
+        is_here = Path(path).is_dir() if folder else Path(path).is_file()
+    except OSError:
+        # The name is longer than a file system allows.
+        is_here = False
+    if not is_here:
         hint = f"; on the Hugging Face Hub, it is {PREFIX}{path}" if folder and _NAME.fullmatch(path) else ""
         raise PydanticCustomError("path", f"is not a {what}{hint}")
     return path

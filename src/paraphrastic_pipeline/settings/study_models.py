@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Union
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.settings.definitions import undefined
-from paraphrastic_pipeline.settings.faults import kind_at, parsed, unknown_key
+from paraphrastic_pipeline.settings.faults import kind_at, parsed
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.evaluation import Study
 from paraphrastic_pipeline.settings.sections.fields import as_json
-from paraphrastic_pipeline.settings.sections.studies import Study
 
 
 class Variant(NamedTuple):
@@ -81,35 +81,35 @@ def checked_studies(config: Configuration) -> dict[str, Study]:
     Raises:
         InputError: one line for each path that leads to no setting, and for each value that does not fit.
     """
-    studies, lines = {}, []
+    studies, faults = {}, []
     for name, study in config.studies.items():
         vary = {}
         for path, values in study.vary.items():
-            keys, at = path.split("."), ("studies", name, "vary", path)
-            if fault := unknown_key(keys, Definition):
-                lines.append(f"config: {'.'.join(at)}: {fault}")
-                continue
-            kind = kind_at(keys, Definition)
-            # Settings of a sweep are lists, but a study compares their single values.
-            kinds = Union[kind, kind_at([*keys, "0"], Definition)] if keys[0] == "sweep" else kind  # noqa: UP007
             try:
-                # The types are made here, so the checker of types cannot know them.
-                named: Any = dict[str, kinds] if isinstance(values, Mapping) else list[kinds]  # type: ignore[valid-type]
-                normal = as_json(parsed(named, values, at))
-                # Sections override others key by key, so they stay as they are.
-                vary[path] = values if _has_sections(values) else normal
+                vary[path] = _checked(("studies", name, "vary", path), values)
             except InputError as error:
-                lines += str(error).splitlines()
+                faults += str(error).splitlines()
         studies[name] = replace(study, vary=vary)
-    if lines:
-        raise InputError(*lines)
+    if faults:
+        raise InputError(*faults)
     return studies
 
 
-def _has_sections(values: Any) -> bool:
-    inside = [*(values.values() if isinstance(values, Mapping) else values)]
-    inside += [item for value in inside if isinstance(value, list) for item in value]
-    return any(isinstance(item, Mapping) for item in inside)
+def _checked(at: tuple[str, ...], values: Any) -> Any:
+    """The values of a setting, whose path is the last of `at`; sections stay without their defaults."""
+    keys = at[-1].split(".")
+    try:
+        kind = kind_at(keys, Definition)
+    except KeyError as error:
+        raise InputError(f"config: {'.'.join(at)}: {error.args[0]}") from None
+    if keys[0] == "sweep":
+        # Settings of a sweep are lists, but a study compares their single values.
+        kind = Union[kind, kind_at([*keys, "0"], Definition)]  # noqa: UP007
+    # The types are made here, so the checker of types cannot know them.
+    named: Any = dict[str, kind] if isinstance(values, Mapping) else list[kind]  # type: ignore[valid-type]
+    normal = as_json(parsed(named, values, at))
+    inside = values.values() if isinstance(values, Mapping) else values
+    return values if "{" in json.dumps([*inside]) else normal
 
 
 def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[str, Json]:
@@ -125,30 +125,26 @@ def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[st
     definitions = dict(given)
 
     def add(model: str, name: str, settings: Mapping[str, Any], key: str) -> None:
+        if model not in definitions:
+            raise InputError(f"config: {key}: {undefined(model, given)}")
+        if not settings:
+            return
         if name in definitions:
-            raise InputError(
-                f"config: {key}: {name!r} is a definition already: give one of them another name"
-            )
+            taken = f"{name!r} is a definition already: give one of them another name"
+            raise InputError(f"config: {key}: {taken}")
         definitions[name] = copy.deepcopy(definitions[model])
         for path, value in settings.items():
             _set(definitions[name], path, value)
 
     for study, entry in config.studies.items():
-        if unknown := [model for model in entry.model if model not in given]:
-            raise InputError(f"config: studies.{study}.model: {undefined(unknown[0], given)}")
         if not entry.vary and len(entry.model) == 1:
             raise InputError(f"config: studies.{study}.vary: is missing, so {entry.model[0]!r} has no rival")
         for name, (model, settings, _) in variants(study, entry.model, entry.vary).items():
-            if settings:
-                add(model, name, settings, f"studies.{study}")
-    choice = config.language_choice
-    for model in choice.models:
-        if model not in given:
-            raise InputError(f"config: language_choice.models: {undefined(model, given)}")
-        if choice.prefixed:
-            # The variant corresponds to no published system.
-            variant = {"encoder.languages": "separate", "published_as": []}
-            add(model, prefixed_name(model), variant, "language_choice.prefixed")
+            add(model, name, settings, f"studies.{study}{'' if model in given else '.model'}")
+    for model in config.language_choice.models if config.language_choice.prefixed else ():
+        # The variant corresponds to no published system.
+        variant = {"encoder.languages": "separate", "published_as": []}
+        add(model, prefixed_name(model), variant, "language_choice.prefixed")
     for model, definition in [*definitions.items()]:
         first = int(definition.get("seed", config.seed))
         for number, name in enumerate(seed_names(model, int(definition.get("seeds", 1)))[1:], start=1):

@@ -19,7 +19,7 @@ from paraphrastic_pipeline.settings.sections.corpora import (
     name_of,
 )
 from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
-from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
+from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, LanguageChoice, Study, System
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
     Count,
@@ -36,9 +36,13 @@ from paraphrastic_pipeline.settings.sections.fields import (
     section,
     setting,
 )
-from paraphrastic_pipeline.settings.sections.selection import Contamination, HeldOut, Selection
-from paraphrastic_pipeline.settings.sections.studies import LanguageChoice, Statistics, Study
-from paraphrastic_pipeline.settings.sections.text import Extraction, Text
+from paraphrastic_pipeline.settings.sections.selection import (
+    Contamination,
+    Extraction,
+    HeldOut,
+    Selection,
+    Text,
+)
 from paraphrastic_pipeline.settings.sections.training import (
     Hyperparameters,
     Sweep,
@@ -60,30 +64,27 @@ class ModelSections:
 
     selection: Selection = setting(Selection)
     duplicates: Literal["keep_one", "drop_all", "keep_all"] = setting("keep_one", original="drop_all")
-    """Whether one copy of equal pairs is kept, all copies of a line that a corpus has more than once are
-    dropped (`drop_all`, as `uniq -u` does with sorted lines), or nothing is dropped (`keep_all`).
+    """Whether equal pairs leave one copy, a line that a corpus repeats is dropped (`drop_all`, as by `uniq
+    -u`), or nothing is (`keep_all`).
     """
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
     choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
-    """What runs of a sweep are chosen by, when training stops early, and what its curves show: the share of
-    held-out sentences whose nearest sentence is their partner (`held_out`), Pearson's r on STS 2017 en-en
-    (`sts2017`), or the `mean` of those of both that there are. STS 2017 needs a model that knows English, and
-    a data set under `evaluation.sts`.
+    """What runs of a sweep are chosen by, and when training stops early: how often the nearest held-out
+    sentence is the partner (`held_out`), Pearson's r on STS 2017 en-en (`sts2017`), or the `mean` of those
+    there are.
     """
     max_pairs: Mapping[str, Positive | None] = setting({}, original="4 million for two corpora")
     """The number of random pairs of a corpus that are used at most, by the name of the corpus; null for all.
     """
     weights: Mapping[str, Annotated[Number, Field(ge=1, le=100)] | None] = setting({})
-    """How often each pair of a corpus is in the training data, by the name of the corpus; null for once. With
-    2.5, a random half of its pairs is there three times and the others twice. Use `max_pairs` to make a
-    corpus smaller.
+    """How often each pair of a corpus is in the training data, by the name of the corpus; with 2.5, a random
+    half of its pairs is there three times and the others twice.
     """
     vocabulary: Vocabulary = setting(Vocabulary)
     encoder: Encoder = setting(Encoder)
     recipe: Literal["best", "paper", "transformer"] | None = setting(None, original="paper")
-    """The values that `training` does not give: those of the papers on averages and LSTMs (`paper`), [better
-    ones](../docs/recipe.md) (`best`), or those of the paper on Transformers (`transformer`). Null stands for
-    `transformer` if the encoder is one, and otherwise for `best`.
+    """The values that `training` does not give: [better ones](../docs/recipe.md) (`best`), or those of the
+    papers; null for `transformer` if the encoder is one, and otherwise `best`.
     """
     training: Training = setting(Training)
     sweep: Sweep = setting(Sweep)
@@ -96,20 +97,18 @@ class Definition(ModelSections):
     """
 
     seeds: Annotated[Whole, Field(ge=1, le=100)] = 1
-    """The number of training runs that differ only in their seed; tables show their mean and deviation. With
-    `seeds: 3`, the model `de` becomes `de`, `de-seed-2` and `de-seed-3`.
+    """The number of training runs that differ only in their seed; `de` becomes `de`, `de-seed-2` and so on.
     """
     published_as: list[str] = setting([])
     """The published systems that the model stands for in the ledger, by their names in `config/published`."""
     seed: Count = 1
     """The seed of training, if it is not the global one."""
     languages: Annotated[list[LanguageCode], Field(min_length=1), DISTINCT]
-    """One language for a model of paraphrases, two for a model of bitext, or more. With several languages, a
-    corpus gives its pairs of any two of them or, if it has none, its paraphrases in any of them.
+    """One language for a model of paraphrases, or several, between any two of which a corpus may have pairs.
     """
     corpora: Annotated[list[Corpus], DISTINCT] = setting([])
-    """Data sets of the registry, corpora of OPUS, mined corpora, or files by their path. If a pair is in
-    several of them, the copy of the first is kept.
+    """Data sets of the registry, corpora of OPUS, mined corpora, or files; an earlier one's copy of a pair is
+    kept.
     """
     dataset: OriginalDataset | None = None
     _files = model_validator(mode="before")(files_in_languages)
@@ -199,44 +198,30 @@ class Configuration(ModelSections):
     seed: Annotated[Whole, Field(ge=0, le=1000000)] = 1
     """The seed of every sample, shuffle and initial parameter."""
     sample: bool = False
-    """Whether the data are a sample, or stand in for others, so that the figures say nothing about the
-    papers'. Then all tables, cards and the page mark them as those of a sample, and nothing is compared with
-    published figures.
+    """Whether the data are a sample, so that all figures are marked and none is compared with published ones.
     """
     licences: Literal["any", "commercial"] = "any"
-    """With `commercial`, corpora of the registry whose licences do not clearly allow commercial use are left
-    out of all definitions. `paraphrastic licences` lists the licences.
-    """
+    """With `commercial`, corpora of the registry that do not clearly allow commercial use are left out."""
     models: Annotated[list[str], Field(min_length=1), DISTINCT]
     """The names of the models to build. Each is described under `definitions`."""
     languages: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
-    """Builds only the models and studies of these languages, such as `[fr]` for models of English and French;
-    `en` means models of English alone, null all of them.
-    """
+    """Builds only the models and studies of these languages besides English, such as `[fr]`; null for all."""
     definitions: Annotated[Mapping[ModelName, Definition], Field(min_length=1)]
     """What each model is made of, by its name."""
     mined: Mapping[PlainName, Mined] = setting({})
-    """Corpora of paraphrases that are mined from bitext, by name; see [mined
-    paraphrases](../docs/corpora.md#mined-paraphrases).
-    """
+    """[Corpora of paraphrases](../docs/corpora.md#mined-paraphrases) that are mined from bitext, by name."""
     language_id: str | None = "lid176"
-    """The data set with the fastText model that identifies languages (`lid176`); null turns language
-    identification off.
-    """
+    """The data set with the fastText model that identifies languages (`lid176`); null turns that off."""
     shards: Annotated[Whole, Field(ge=1, le=10000)] = 1
     """The number of parts, of at least 65,536 pairs, in which a corpus is scored, to keep a cluster busy."""
     extraction: Extraction = setting(Extraction)
     text: Text = setting(Text)
     contamination: Contamination = setting(Contamination)
-    statistics: Statistics = setting(Statistics)
     studies: Mapping[PlainName, Study] = setting({})
-    """Models that are compared in `results/tables/studies.csv`, by the name of the study; see
-    [studies](../docs/training.md#compare-settings-studies).
-    """
+    """[Models that are compared](../docs/training.md#compare-settings-studies), by the name of the study."""
     language_choice: LanguageChoice = setting(LanguageChoice)
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})
-    """Other people's encoders, by name, which are evaluated like the models. Each has one of `path`,
-    `sentence_transformers` and `model2vec`; see
-    [evaluation](../docs/evaluation.md#other-peoples-systems).
+    """[Other people's encoders](../docs/evaluation.md#other-peoples-systems), by name, each with one of
+    `path`, `sentence_transformers` and `model2vec`.
     """

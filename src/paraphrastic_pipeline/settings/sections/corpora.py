@@ -58,28 +58,22 @@ class FileCorpus:
     """The name of a corpus, or a file."""
 
     path: File
-    """The file, plain or compressed with gzip, bzip2, xz or Zstandard. It is read from where it is, and its
-    path may not contain braces.
-    """
+    """The file, plain or compressed with gzip, bzip2, xz or Zstandard, which is read from where it is."""
     target: File | None = None
-    """The file with the other side, line by line, if each side has a file of its own. `path` is then text in
-    the first of the `languages`, and this is text in the second; with one language, both are paraphrases.
-    """
+    """The file with the other side, line by line; `path` is then text in the first of the `languages`."""
     name: PlainName | None = None
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
     kind: Annotated[str, AfterValidator(_known_kind)] | None = None
-    """`tsv`, `jsonl`, `parquet` or `tmx`, for which the ending of the file's name decides by default,
-    `groups`, whose rows have [sentences that mean the same](../docs/download.md#groups-of-sentences), or
-    `text`, which has no pairs: a sentence on each line, or in the `columns` of a table.
+    """`tsv`, `jsonl`, `parquet` or `tmx`, which the ending decides by default, `groups`, whose rows have
+    [sentences that mean the same](../docs/download.md#groups-of-sentences), or `text`, which has no pairs.
     """
     columns: Annotated[list[NotEmpty | Positive], Field(min_length=1, max_length=100), DISTINCT] | None = None
-    """The columns of source, target and optionally the paraphrase score (`-` for none) and the translation
-    score: names, or in TSV also numbers from 1. By default they are [found in the
-    file](../docs/download.md#tables-of-pairs). For `groups` and `text`, the columns with sentences.
+    """The columns of source, target and optionally the scores, by name or number; by default they are [found
+    in the file](../docs/download.md#tables-of-pairs). For `groups` and `text`, the columns with sentences.
     """
     languages: Annotated[list[LanguageCode], Field(min_length=1, max_length=2), DISTINCT] | None = None
-    """The language of the file's paraphrases, or its pair of languages; by default those of the definition,
-    if it has at most two.
+    """The language or pair of languages of the file; by default those of the definition, if it has at most
+    two.
     """
 
     @model_validator(mode="before")
@@ -200,8 +194,8 @@ class Mined:
     corpora: Annotated[list[Corpus], Field(min_length=1), DISTINCT]
     """The bitexts in these languages, named as in a definition."""
     encoder: str | OtherEncoder | None = None
-    """The encoder that tells which pairs are translations: the name of a definition, `{path: FOLDER}`, or
-    `{sentence_transformers: NAME}`. Null if there is a translator.
+    """The encoder that tells which pairs are translations: a definition, `{path: FOLDER}`, or
+    `{sentence_transformers: NAME}`; null if there is a translator.
     """
     min_similarity: Annotated[Number, Field(ge=-1, le=1)] = 0.7
     """Only pairs of the bitext with a higher cosine are kept."""

@@ -53,28 +53,22 @@ class Vocabulary:
     size: Pieces = 50000
     """The number of pieces, which are sentencepiece's subwords, or the most frequent words or trigrams."""
     character_coverage: Annotated[Number, Field(ge=0.98, le=1)] = setting(1.0, original=0.995)
-    """The share of the characters of the training text that subwords must cover. With less than 1, digits and
-    rare letters may have no piece.
+    """The share of the characters of the training text that subwords cover; with less than 1, rare letters
+    may have no piece.
     """
     unknown: Unknown | None = setting(None, original="spellings")
-    """What becomes of text without a piece: its `bytes`, a piece of its own if the training text has it
-    (`spellings`), one vector for all of it (`shared`), or nothing (`omit`); see [text without a
-    piece](../docs/encoders.md#text-without-a-piece). Null means bytes for subwords and words, and shared for
-    trigrams.
+    """What becomes of [text without a piece](../docs/encoders.md#text-without-a-piece); null means bytes for
+    subwords and words, and shared for trigrams.
     """
     only_initial_vectors: bool = False
-    """Whether the words of `training.initial_vectors` are the vocabulary, as in ParaNMT-50M's code, which
-    gives all other words one vector (`unknown: shared`). Words of the training text come first, by their
-    frequency, and then the others in the file's order, up to `size`.
-    """
+    """Whether the words of `training.initial_vectors` are the vocabulary, as in ParaNMT-50M's code."""
     max_sentences: Positive = 10000000
     """The number of sentences from which the vocabulary is trained, at most."""
     max_pieces: Positive | None = 100
     """The number of pieces after which sentences are cut off in training; null keeps them whole."""
     languages: Tables = "shared"
-    """Whether the two languages share a vocabulary (`shared`), have their own vocabularies and embeddings
-    (`separate`), or have their own vocabularies with one embedding for pieces of the same spelling
-    (`overlapping`).
+    """Whether the two languages share a vocabulary, have `separate` ones, or `overlapping` ones with one
+    embedding for pieces of the same spelling.
     """
     units: Mapping[Unit, OfUnit] = setting({})
     """Overrides the settings of the vocabulary for a unit, if an encoder has several."""
@@ -98,8 +92,7 @@ class Part:
     unit: Unit | None = None
     """What sentences are cut into; null for `vocabulary.unit`."""
     dimension: Size | None = None
-    """The dimension of the part's vector; null for `training.dimension`, which is also the dimension of an
-    LSTM's embeddings.
+    """The dimension of the part's vector; null for `training.dimension`, which embeddings of LSTMs also have.
     """
     pooling: Pooling = "mean"
     """How the states of an LSTM become one vector."""
@@ -108,9 +101,7 @@ class Part:
     peepholes: bool = False
     """Whether the gates of an LSTM also see its cell, as in ParaNMT-50M's code."""
     init_std: Annotated[Number, Field(gt=0, le=100)] | None = None
-    """The standard deviation of the part's initial embeddings; null for `training.init_std`. ParaNMT-50M's
-    code has 0.01 for trigrams.
-    """
+    """The standard deviation of the part's initial embeddings; null for `training.init_std`."""
 
 
 @section
@@ -126,13 +117,9 @@ class Encoder:
     languages: Sharing = "shared"
     """Whether the two languages share all parameters or have their own."""
     transformer: Place | None = None
-    """A Transformer in place of the parts: a folder, or a name on the Hugging Face Hub, such as
-    `sdadas/polish-roberta-base-v2`. Null for none.
-    """
+    """A Transformer in place of the parts: a folder, or a name on the Hugging Face Hub; null for none."""
     pooling: TransformerPooling = "mean"
-    """How the vectors of a Transformer's tokens become one: their `mean`, the vector of the first token
-    (`cls`), or the last state of an LSTM over them (`lstm_last`).
-    """
+    """How the vectors of a Transformer's tokens become one; `cls` is the first token's."""
     lstm_size: Size | None = None
     """The dimension of the LSTM's state, and so of the sentence vectors; the paper has 1024 to 4096."""
 

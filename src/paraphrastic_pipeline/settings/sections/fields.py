@@ -14,19 +14,15 @@ from pydantic_core import PydanticCustomError, to_jsonable_python
 
 T = TypeVar("T")
 # Schemas are built when a class is first used, since a run uses only a few of them.
-_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, validate_by_name=True, defer_build=True)
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def setting(default: Any = ..., **about: Any) -> Any:
-    """A setting that `original` describes: its value in the original code, if that has to be said.
-
-    A default that is a class is a section; `alias` is the key, if that is no name in Python.
-    """
-    alias = about.pop("alias", None)
+    """A setting, perhaps with its value in the `original` code; a default that is a class is a section."""
     if isinstance(default, type):
-        return Field(default_factory=default, json_schema_extra=about, alias=alias)
+        return Field(default_factory=default, json_schema_extra=about)
     # Defaults that are lists or mappings are validated, which copies them.
-    return Field(default, json_schema_extra=about, alias=alias, validate_default=default is not ...)
+    return Field(default, json_schema_extra=about, validate_default=default is not ...)
 
 
 def by_recipe(*, paper: Any, best: Any, transformer: Any) -> Any:
@@ -50,7 +46,7 @@ def recipe_values(kind: Any, recipe: str) -> dict[str, Any]:
 
 def as_json(value: Any) -> Any:
     """Settings as JSON, whose text is the same for settings that mean the same."""
-    return to_jsonable_python(value, by_alias=True)
+    return to_jsonable_python(value)
 
 
 def one_of(section: T, *keys: str) -> T:
@@ -59,14 +55,6 @@ def one_of(section: T, *keys: str) -> T:
     if len(given) != 1:
         fault = f"needs one of {', '.join(keys)}; it has {' and '.join(given) or 'none'}"
         raise PydanticCustomError("one_of", fault)
-    return section
-
-
-def in_order(section: Any) -> Any:
-    """A section whose `min` is at most its `max`; another one is a fault."""
-    if section.min > section.max:
-        fault = "min {min} is more than max {max}"
-        raise PydanticCustomError("in_order", fault, {"min": section.min, "max": section.max})
     return section
 
 

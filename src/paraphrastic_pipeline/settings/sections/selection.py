@@ -1,8 +1,8 @@
-"""Which pairs of a corpus are kept."""
+"""How corpora are read, how their text is prepared, and which pairs are kept."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from paraphrastic_pipeline.settings.sections.fields import (
     Count,
@@ -11,10 +11,59 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Score,
     Share,
     Whole,
-    in_order,
     section,
     setting,
 )
+
+
+@section
+class Extraction:
+    """How corpora are read."""
+
+    max_unreadable: Share = 0.01
+    """The largest share of the rows of a corpus that may be unreadable; a larger one stops the run."""
+
+
+@section
+class Segmentation:
+    """Whether and how text without spaces is split into words, by language."""
+
+    zh: Literal["accurate", "full", "none"] = setting("none", original="full")
+    """The mode of jieba: `accurate`, `full` (its `cut_all`), or `none`, since subwords need no spaces."""
+
+
+@section
+class Folding:
+    """Which characters are written alike, by language; see [scripts](../docs/corpora.md#scripts)."""
+
+    ar: Literal["marks", "none"] = setting("marks", original="none")
+    """`marks` removes vowel and Quranic marks and the tatweel."""
+    ru: Literal["yo", "none"] = setting("yo", original="none")
+    """`yo` writes ё as е."""
+    tr: Literal["dotted", "dotless", "none"] = setting("dotted", original="none")
+    """`dotted` lower-cases İ to i; `dotless` also writes ı and I as i."""
+
+
+@section
+class Text:
+    """How text is prepared, counted and identified."""
+
+    lowercase: bool = True
+    """Whether all text is lower-cased, in training and in use."""
+    words: Literal["script", "white_space"] | None = setting(None, original="white_space")
+    """What counts as a word: a word or, in scripts without spaces, a character (`script`), or what stands
+    between white space (`white_space`); null for what the recipe has.
+    """
+    identify: Literal["model", "original"] | None = setting(None, original="original")
+    """The text whose language is identified: as the `model` sees it, or the `original`; null for what the
+    recipe has.
+    """
+    overlap_tokenizer: Literal["word", "treebank"] = setting("word", original="treebank")
+    """What a word is for the trigram overlap: split at punctuation (`word`), or by NLTK's tokenizer
+    (`treebank`).
+    """
+    segmentation: Segmentation = setting(Segmentation)
+    folding: Folding = setting(Folding)
 
 
 @section
@@ -27,7 +76,6 @@ class LengthFilter:
     max: Positive = 1000
     count: Literal["both", "first", "mean"] = "both"
     """What must be in this range: both sides, the first one, or their mean."""
-    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
@@ -51,7 +99,6 @@ class Rank:
     """The score."""
     min: Share
     max: Share
-    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
@@ -60,7 +107,6 @@ class Span:
 
     min: Annotated[Number, Field(ge=-1, le=1)] = -1
     max: Annotated[Number, Field(ge=-1, le=1)] = 1
-    _in_order = model_validator(mode="after")(in_order)
 
 
 @section

@@ -58,13 +58,12 @@ class Hyperparameters:
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
     init: Initialization = setting("random", original="random")
-    """What the embeddings begin as: `random`; `cooccurrences`, vectors in which pieces are alike if they
-    occur in pairs with the same other pieces (Levy et al. 2015); or `teacher`, vectors whose means are near
-    those of a [teacher](../docs/training.md#begin-from-a-teacher). LSTMs always begin at random.
+    """What the embeddings begin as: `random`; `cooccurrences`, in which pieces are alike if they occur with
+    the same others (Levy et al. 2015); or `teacher`. LSTMs always begin at random.
     """
     teacher: str | None = None
-    """The system from which embeddings begin with `init: teacher`: one of `systems`, another definition, a
-    folder, or a name on the Hugging Face Hub.
+    """The system [from which embeddings begin](../docs/training.md#begin-from-a-teacher) with `init:
+    teacher`: one of `systems`, a definition, a folder, or a name on the Hub.
     """
     teacher_sentences: Annotated[Whole, Field(ge=2)] = 100000
     """The number of sentences of the training data that this teacher embeds, at most."""
@@ -73,51 +72,42 @@ class Hyperparameters:
     init_sif: Annotated[Number, Field(gt=0, le=1)] | None = by_recipe(
         paper=None, best=0.003, transformer=None
     )
-    """The a of the factor a / (a + p) by which the initial embedding of a piece of relative frequency p is
-    multiplied; null for none. With `init: teacher`, the teacher decides.
+    """The a of the factor a / (a + p) of the initial embedding of a piece of relative frequency p; null for
+    none.
     """
     epochs: Count = by_recipe(paper=25, best=25, transformer=3)
     """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""
     soup: Annotated[Whole, Field(ge=1, le=100)] = 1
-    """The number of trainings, of `epochs` each, whose parameters are averaged. They begin with the same
-    parameters and differ in the order of the pairs and in dropout (Wortsman et al. 2022, *Model soups*).
-    """
+    """The number of trainings whose parameters are averaged (Wortsman et al. 2022, *Model soups*)."""
     coarser: Annotated[list[Positive], DISTINCT] = setting([])
-    """Sizes of smaller vocabularies, such as `[10000]`. For each of them, as many trainings follow on the
-    same text, whose pieces are cut into so many others. At the end, the embeddings of all vocabularies are
-    joined into one table with the model's own pieces and dimension
-    ([how](../docs/training.md#coarser-vocabularies)). It is for an average of subwords that all languages
-    share.
+    """Sizes of smaller vocabularies, such as `[10000]`, whose embeddings are trained after the model's own
+    and [joined with them](../docs/training.md#coarser-vocabularies).
     """
     trained_dimension: Size | None = None
-    """The dimension of each of the tables that `coarser` joins, while they are trained; null for
-    `training.dimension`, which the joined table has. Four tables of 300 dimensions take less time than two of
-    1,024.
+    """The dimension of the tables that `coarser` joins while they are trained; null for `training.dimension`.
     """
     batch_size: Positive = by_recipe(paper=128, best=128, transformer=64)
     """The number of pairs in a mini-batch."""
     megabatch_anneal: Count = 150
-    """The number of mini-batches after which the mega-batch grows by one; with 0, it has its full size from
-    the beginning.
+    """The number of mini-batches after which the mega-batch grows by one; 0 gives it its full size at once.
     """
     loss: Loss = by_recipe(paper="margin", best="margin", transformer="multiple_negatives")
     """The margin loss with negatives that are mined in the mega-batch (`margin`), the one with the other
-    targets of the mini-batch as negatives (`multiple_negatives`), or the difference from a teacher's cosines
-    (`cosines`). It is always `cosines` with `distil`.
+    targets of the mini-batch (`multiple_negatives`), or the difference from the cosines of `distil`
+    (`cosines`).
     """
     distil: str | None = None
-    """The teacher, a definition or one of `systems`, whose cosines the model learns on the sentences of its
-    corpora; null for none.
+    """The teacher, a definition or one of `systems`, whose cosines the model learns on its sentences; null
+    for none.
     """
     scale: Annotated[Number, Field(gt=0, le=1000)] = 20.0
-    """The factor of the cosines in the loss `multiple_negatives`, the inverse of a temperature. The paper
-    does not state it; this is the default of sentence-transformers.
+    """The factor of the cosines in the loss `multiple_negatives`; the default is that of sentence-
+    transformers.
     """
     margin: Annotated[Number, Field(gt=0, le=2)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
     """The margin δ of the loss."""
     optimizer: Optimizer = by_recipe(paper="adam", best="adam", transformer="adamw")
-    """Dense Adam, Adam that moves only the rows of the mini-batch, or dense Adam with decoupled weight decay.
-    """
+    """Adam, Adam that moves only the rows of the mini-batch, or Adam with decoupled weight decay."""
     learning_rate: Annotated[Number, Field(gt=0, le=10)] = by_recipe(
         paper=0.001, best=0.003, transformer=2e-06
     )
@@ -129,56 +119,49 @@ class Hyperparameters:
     warmup: Share = by_recipe(paper=0.0, best=0.0, transformer=0.1)
     """The share of the steps in which the learning rate rises from zero."""
     weight_decay: Annotated[Number, Field(ge=0, le=100)] = by_recipe(paper=0.0, best=0.0, transformer=0.01)
-    """The λ of `adamw`: each step multiplies all embeddings and weights, but no biases and gains of layer
-    normalization, by 1 − learning_rate · λ.
+    """The λ of `adamw`: each step multiplies embeddings and weights, but no biases, by 1 − learning_rate · λ.
     """
     max_gradient_norm: Annotated[Number, Field(gt=0, le=1000000)] | None = by_recipe(
         paper=None, best=None, transformer=1.0
     )
     """The length to which longer gradients are cut; null for none."""
     precision: Precision = by_recipe(paper="float32", best="float32", transformer="auto")
-    """The precision of the encoder's products in training. `auto` means bfloat16 or float16 on a GPU,
-    whichever it has instructions for, and float32 on a processor.
+    """The precision of the encoder's products; `auto` is float32 on a processor, and bfloat16 or float16 on a
+    GPU.
     """
     chunk_size: Positive | None = None
-    """The number of sentences whose states are in memory at a time in a step, so that large mini-batches fit
-    on a small GPU; their gradients are added up, and the result is the same. It takes about a third more
-    time. Null for all of the mini-batch.
+    """The number of sentences whose states are in memory at a time, so that large mini-batches fit; null for
+    all.
     """
     gradient_checkpointing: bool = False
-    """Whether a Transformer computes the states of its layers once more in the backward pass instead of
-    keeping them, which takes less memory and a third more time.
+    """Whether a Transformer keeps no states for the backward pass, which takes less memory and a third more
+    time.
     """
     negatives: Negatives = "other_side"
-    """Whether negatives come from the other side of the mega-batch or from either side; [which paper has
-    which](../docs/training.md#how-it-works).
+    """Whether negatives come from the other side of the mega-batch or from [either
+    side](../docs/training.md#how-it-works).
     """
     exclude_duplicates: bool = setting(True, original=False)
-    """Whether copies of a pair's sentences, and sentences of its group, are ruled out as its negatives."""
+    """Whether copies of a pair's sentences, and sentences of its group, are no negatives of it."""
     max_negative_share: Annotated[Number, Field(gt=0, le=2)] | None = None
-    """Rules out negatives whose cosine is above this share of the cosine of the sentence's own pair, since
-    they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
+    """Rules out negatives whose cosine is above this share of the pair's own (Moreira et al. 2024, *NV-
+    Retriever*).
     """
     mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision of the similarities that choose negatives. With `leading`, an eighth of the dimensions,
-    but at least 96, in which the sentences of a mega-batch differ most, find eight candidates for each
-    sentence, which are compared in float32; in fewer than 256 dimensions or 2,048 pairs, and with
-    `max_negative_share`, it is float32. `auto` means bfloat16 on a GPU, and on a processor int8 or bfloat16
-    if it has instructions for them, and `leading` otherwise. A GPU treats all but float32 as bfloat16. The
-    model's `config.json` and `sweep.csv` say which precision was used.
+    """The precision of the similarities that choose negatives. `leading` compares an eighth of the dimensions
+    first; `auto` is bfloat16 on a GPU, and otherwise what the processor has instructions for, or `leading`.
     """
     engine: EngineName = "auto"
-    """`fused` uses kernels for averaged embeddings, `autograd` torch's automatic differentiation, which is
-    slower. `auto` picks the fastest engine that can train the encoder.
+    """`fused` uses kernels for averages, `autograd` torch's automatic differentiation; `auto` picks the
+    fastest.
     """
     device: Device = "cpu"
-    """Where training runs. `auto` uses a GPU if torch finds one. Digits differ between a processor and a GPU.
-    """
+    """Where training runs; `auto` uses a GPU if torch finds one, where the last digits differ."""
     shuffle_window: Annotated[Whole, Field(ge=8192)] = 1048576
     """The number of pairs that are shuffled together in memory."""
     early_stopping: EarlyStopping | None = None
     initial_vectors: str | None = None
-    """The data set with word vectors from which the embeddings of words start; null for random embeddings."""
+    """The data set with word vectors from which the embeddings of words start; null for none."""
     initial_vectors_penalty: Annotated[Number, Field(ge=0, le=1000000)] = 0.0
     """The λ of the penalty λ‖W − W₀‖² that holds these embeddings W to their initial values W₀."""
     composition_penalty: Annotated[Number, Field(ge=0, le=1000000)] = 0.0
@@ -234,9 +217,7 @@ class Training(Hyperparameters):
     """How a model is trained, and watched meanwhile, on which no result depends."""
 
     checkpoint_minutes: Annotated[Number, Field(ge=0, le=100000)] = 10
-    """The minutes from one checkpoint to the next; there is also one after each epoch. A change trains
-    nothing again.
-    """
+    """The minutes from one checkpoint to the next. A change trains nothing again."""
     tensorboard: bool = False
     """Whether the history of a run is also written for TensorBoard (`pip install tensorboard`). A change
     trains nothing again.
@@ -250,8 +231,8 @@ class Sweep:
     dropout: Annotated[list[Annotated[Number, Field(ge=0, le=0.99)]], Field(min_length=1), DISTINCT] = (
         setting([0.0], original=[0.0, 0.1, 0.3])
     )
-    """The share of tokens' embedding entries that are set to zero; in a Transformer, the share of its layers'
-    entries. By default none, and 0.1 for a Transformer.
+    """The share of tokens' embedding entries, or of a Transformer's, that are set to zero; 0.1 for a
+    Transformer.
     """
     megabatch: Annotated[list[Positive], Field(min_length=1), DISTINCT] = setting(
         [60], original=[60, 100, 140]
