@@ -10,7 +10,7 @@ from paraphrastic_pipeline.settings.local_files import named_datasets
 
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.definitions import definitions_needed
+from paraphrastic_pipeline.settings.datasets import definitions_needed
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
 MINE = {"path": "My-Data.v2.tsv.gz"}

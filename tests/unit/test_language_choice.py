@@ -28,7 +28,7 @@ from paraphrastic_pipeline.evaluation.language_choice import (
 from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
 from paraphrastic_pipeline.evaluation.uriel import DISTANCES
 from paraphrastic_pipeline.report.figures.studies import plot_language_choice
-from paraphrastic_pipeline.settings.study_models import data_models
+from paraphrastic_pipeline.settings.definitions import data_models
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
 from uriel_archives import distances, write_matrices

@@ -11,7 +11,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.study_tables import STUDIES_COLUMNS, tabulate_studies
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.study_models import data_models, seed_runs, variants
+from paraphrastic_pipeline.settings.definitions import data_models, seed_runs, variants
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
 

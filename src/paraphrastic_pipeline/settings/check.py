@@ -1,11 +1,12 @@
 """Check the whole configuration before anything runs, and complete it with the defaults."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from yaml import MarkedYAMLError, YAMLError
+from yaml import YAMLError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
@@ -16,6 +17,8 @@ from paraphrastic_pipeline.settings.definitions import (
     RECIPES,
     SELECTION_OF_PAPER,
     TEXT_BY_RECIPE,
+    all_definitions,
+    checked_studies,
     merged,
     recipe_of,
 )
@@ -24,7 +27,6 @@ from paraphrastic_pipeline.settings.mistakes import definition_mistakes, mistake
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
 from paraphrastic_pipeline.settings.sections.corpora import Corpus
 from paraphrastic_pipeline.settings.sections.fields import as_json, recipe_values
-from paraphrastic_pipeline.settings.study_models import all_definitions, checked_studies
 from paraphrastic_pipeline.settings.yaml import read_yaml
 
 # The default configuration in a checkout of the pipeline.
@@ -46,13 +48,12 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
             raise InputError(f"{path}: is not a file")
         try:
             content = read_yaml(path.read_text(encoding="utf-8"))
-        except MarkedYAMLError as error:
-            line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-            raise InputError(f"{path}{line}: not as YAML should be: {error.problem}") from None
-        except (YAMLError, ValueError) as error:
-            raise InputError(f"{path}: not YAML: {on_one_line(error)}") from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except (YAMLError, ValueError, OSError) as error:
+            mark = getattr(error, "problem_mark", None)
+            line = f":{mark.line + 1}" if mark else ""
+            raise InputError(
+                f"{path}{line}: not YAML: {on_one_line(getattr(error, 'problem', error))}"
+            ) from None
         if not isinstance(content, dict):
             raise InputError(f"{path}: not a configuration: it has no keys at its top level")
         config = merged(config, content)
@@ -120,17 +121,10 @@ def complete_definition(definition: Mapping[str, Any]) -> Definition:
 
 def _given(config: Mapping[str, Any]) -> Json:
     """A copy of a configuration as it was written, with the papers' filters if its recipe is theirs."""
-    given: Json = _plain(config)
+    given: Json = json.loads(json.dumps(config, default=str))
     if given.get("recipe") == "paper" and isinstance(given.get("selection", {}), dict):
         given["selection"] = merged(SELECTION_OF_PAPER, given.get("selection", {}))
     return given
-
-
-def _plain(value: Any) -> Any:
-    """Copy `value` into dictionaries with text as keys, lists and scalars."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 def _written(given: Json) -> Configuration:

@@ -1,4 +1,4 @@
-"""The data sets of a configuration: those of the registry, files, corpora of OPUS, and mined corpora."""
+"""The data sets of a configuration (of the registry, files, of OPUS, and mined), and what needs them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -13,6 +13,8 @@ from paraphrastic_pipeline.registry.opus import OpusCorpus, read_list
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OriginalDataset, OtherEncoder
 
+# A section of the configuration and a name within it.
+Key = tuple[str, str]
 # Where digests of the user's own files are kept, so that none is computed twice.
 DIGESTS = Path("resources/files")
 
@@ -130,3 +132,28 @@ def _version(path: str) -> str:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return f"sha256:{known['sha256']}"
+
+
+def definitions_needed(config: Configuration) -> list[Definition | Mined]:
+    """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
+    return list(needed(config, (("definitions", model) for model in config.models)).values())
+
+
+def needed(config: Configuration, keys: Iterable[Key]) -> dict[Key, Definition | Mined]:
+    """The entries under these keys, and all that they need."""
+    waiting, found = [*keys], dict[Key, Definition | Mined]()
+    while waiting:
+        key = waiting.pop()
+        if key not in found:
+            section, name = key
+            found[key] = config.definitions[name] if section == "definitions" else config.mined[name]
+            waiting += needs(config, found[key])
+    return found
+
+
+def needs(config: Configuration, entry: Definition | Mined) -> list[Key]:
+    """What an entry needs: a definition its teachers and mined corpora, a mined corpus its encoder."""
+    mined, models = [], [entry.encoder] if isinstance(entry, Mined) else entry.teachers
+    if isinstance(entry, Definition):
+        mined = [("mined", name) for name in entry.names if name in config.mined]
+    return [("definitions", str(model)) for model in models if model in config.definitions] + mined

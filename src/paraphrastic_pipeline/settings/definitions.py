@@ -1,18 +1,23 @@
-"""Recipes, and what a definition needs: the corpora and models from which it is made."""
+"""What makes a definition: recipes, models of studies, and further training runs.
+
+Models of studies and training runs differ from another model in some settings. They become ordinary
+definitions, so the same Snakemake rules build them.
+"""
 
 import copy
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import product
+from typing import Any, NamedTuple, Union
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
+from paraphrastic_pipeline.settings.faults import kind_at, parsed
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import Mined
-from paraphrastic_pipeline.settings.sections.fields import recipe_values
+from paraphrastic_pipeline.settings.sections.evaluation import Study
+from paraphrastic_pipeline.settings.sections.fields import as_json, recipe_values
 from paraphrastic_pipeline.settings.sections.training import Hyperparameters
-
-# A section of the configuration and a name within it.
-Key = tuple[str, str]
 
 # Sections that a definition can override for its model.
 OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
@@ -62,26 +67,154 @@ def undefined(model: str, definitions: Iterable[str]) -> str:
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
 
 
-def definitions_needed(config: Configuration) -> list[Definition | Mined]:
-    """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
-    return list(needed(config, (("definitions", model) for model in config.models)).values())
+class Variant(NamedTuple):
+    """A model of a study: the definition that it copies, its own `settings` by path, and their name."""
+
+    model: str
+    settings: Json
+    name: str
 
 
-def needed(config: Configuration, keys: Iterable[Key]) -> dict[Key, Definition | Mined]:
-    """The entries under these keys, and all that they need."""
-    waiting, found = [*keys], dict[Key, Definition | Mined]()
-    while waiting:
-        key = waiting.pop()
-        if key not in found:
-            section, name = key
-            found[key] = config.definitions[name] if section == "definitions" else config.mined[name]
-            waiting += needs(config, found[key])
-    return found
+def variants(study: str, models: Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
+    """The models of a study by their names: each definition with all combinations of the varied values.
+
+    `vary` maps the path of a setting in a definition, such as `sweep.megabatch`, to its values: a list, or a
+    mapping with a name for each. If nothing is varied, the models are the definitions themselves, and the
+    name of a setting is that of its model.
+    """
+    if not vary:
+        return {name: Variant(name, {}, name) for name in models}
+    combinations = list(product(*(_named(path, values) for path, values in vary.items())))
+    variants = {}
+    for base in models:
+        for number, combination in enumerate(combinations, start=1):
+            settings = {path: value for path, _, value in combination}
+            name = ", ".join(name for _, name, _ in combination)
+            variants[f"{base}-{study}-{number}"] = Variant(base, settings, name)
+    return variants
 
 
-def needs(config: Configuration, entry: Definition | Mined) -> list[Key]:
-    """What an entry needs: a definition its teachers and mined corpora, a mined corpus its encoder."""
-    mined, models = [], [entry.encoder] if isinstance(entry, Mined) else entry.teachers
-    if isinstance(entry, Definition):
-        mined = [("mined", name) for name in entry.names if name in config.mined]
-    return [("definitions", str(model)) for model in models if model in config.definitions] + mined
+def _named(path: str, values: Any) -> list[tuple[str, str, Any]]:
+    """The path, the name in tables, and the value of each setting, such as `sweep.megabatch 20`."""
+    if isinstance(values, Mapping):
+        return [(path, name, value) for name, value in values.items()]
+    return [(path, f"{path} {_shown(value)}", value) for value in values]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return " + ".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def prefixed_name(model: str) -> str:
+    """Name of a model's variant in which the other language's tokens have a prefix, so nothing is shared."""
+    return f"{model}-prefixed"
+
+
+def seed_names(model: str, seeds: int) -> list[str]:
+    """Names of a model's training runs; the first is the model itself."""
+    return [model, *(f"{model}-seed-{number}" for number in range(2, seeds + 1))]
+
+
+def seed_runs(config: Configuration, system: str) -> list[str]:
+    """The training runs of a system; only the system itself if it is untrained or not a model."""
+    definition = config.definitions.get(system)
+    return [system] if definition is None else seed_names(system, definition.seeds)
+
+
+def checked_studies(config: Configuration) -> dict[str, Study]:
+    """The studies, with values in one form.
+
+    Raises:
+        InputError: one line for each path that leads to no setting, and for each value that does not fit.
+    """
+    studies, faults = {}, []
+    for name, study in config.studies.items():
+        vary = {}
+        for path, values in study.vary.items():
+            try:
+                vary[path] = _checked(("studies", name, "vary", path), values)
+            except InputError as error:
+                faults += str(error).splitlines()
+        studies[name] = replace(study, vary=vary)
+    if faults:
+        raise InputError(*faults)
+    return studies
+
+
+def _checked(at: tuple[str, ...], values: Any) -> Any:
+    """The values of a setting, whose path is the last of `at`; sections stay without their defaults."""
+    keys = at[-1].split(".")
+    try:
+        kind = kind_at(keys, Definition)
+    except KeyError as error:
+        raise InputError(f"config: {'.'.join(at)}: {error.args[0]}") from None
+    if keys[0] == "sweep":
+        # Settings of a sweep are lists, but a study compares their single values.
+        kind = Union[kind, kind_at([*keys, "0"], Definition)]  # noqa: UP007
+    # The types are made here, so the checker of types cannot know them.
+    named: Any = dict[str, kind] if isinstance(values, Mapping) else list[kind]  # type: ignore[valid-type]
+    normal = as_json(parsed(named, values, at))
+    inside = values.values() if isinstance(values, Mapping) else values
+    return values if "{" in json.dumps([*inside]) else normal
+
+
+def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[str, Json]:
+    """The definitions as they were written, and those of models of studies and of further training runs.
+
+    If the configuration asks for them, the models of `language_choice` get prefixed variants. The authors put
+    a prefix before each token of the other language (Wieting et al. 2019, section 4.2): tokens are cut as
+    before, but have their own parameters.
+
+    Raises:
+        InputError: a name is taken, or a study names a model that has no definition.
+    """
+    definitions = dict(given)
+
+    def add(model: str, name: str, settings: Mapping[str, Any], key: str) -> None:
+        if model not in definitions:
+            raise InputError(f"config: {key}: {undefined(model, given)}")
+        if not settings:
+            return
+        if name in definitions:
+            taken = f"{name!r} is a definition already: give one of them another name"
+            raise InputError(f"config: {key}: {taken}")
+        definitions[name] = copy.deepcopy(definitions[model])
+        for path, value in settings.items():
+            _set(definitions[name], path, value)
+
+    for study, entry in config.studies.items():
+        if not entry.vary and len(entry.model) == 1:
+            raise InputError(f"config: studies.{study}.vary: is missing, so {entry.model[0]!r} has no rival")
+        for name, (model, settings, _) in variants(study, entry.model, entry.vary).items():
+            add(model, name, settings, f"studies.{study}{'' if model in given else '.model'}")
+    for model in config.language_choice.models if config.language_choice.prefixed else ():
+        # The variant corresponds to no published system.
+        variant = {"encoder.languages": "separate", "published_as": []}
+        add(model, prefixed_name(model), variant, "language_choice.prefixed")
+    for model, definition in [*definitions.items()]:
+        first = int(definition.get("seed", config.seed))
+        for number, name in enumerate(seed_names(model, int(definition.get("seeds", 1)))[1:], start=1):
+            add(model, name, {"seed": first + number, "seeds": 1}, f"definitions.{model}.seeds")
+    return definitions
+
+
+def _set(definition: Json, path: str, value: Any) -> None:
+    *sections, key = path.split(".")
+    section = definition
+    for name in sections:
+        section[name] = section = {**(section.get(name) or {})}
+    # Settings of a sweep are lists, but a study compares their single values.
+    section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
+
+
+def data_models(config: Configuration) -> dict[str, str]:
+    """For each model, the model whose training data and vocabularies it uses.
+
+    It is the first one with the same data settings, among the models to build and then among all definitions.
+    A study's definition therefore never takes over the data of a model.
+    """
+    first: dict[str, str] = {}
+    order = dict.fromkeys([*config.models, *config.definitions])
+    return {model: first.setdefault(config.definitions[model].data_digest, model) for model in order}

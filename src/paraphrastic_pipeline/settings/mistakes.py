@@ -14,8 +14,8 @@ from paraphrastic_pipeline.registry.addresses import secret_error
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
-from paraphrastic_pipeline.settings.datasets import pairs_of, selection_kind
-from paraphrastic_pipeline.settings.definitions import OVERRIDABLE, needed, needs, undefined
+from paraphrastic_pipeline.settings.datasets import needed, needs, pairs_of, selection_kind
+from paraphrastic_pipeline.settings.definitions import OVERRIDABLE, undefined
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, looks_like_a_path
 

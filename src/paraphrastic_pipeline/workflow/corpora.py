@@ -11,8 +11,7 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.datasets import opus_corpora
-from paraphrastic_pipeline.settings.definitions import definitions_needed
+from paraphrastic_pipeline.settings.datasets import definitions_needed, opus_corpora
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.settings.sections.fields import as_json
 

@@ -13,13 +13,13 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
 from paraphrastic_pipeline.settings.datasets import corpus_pairs, dataset_versions, selection_kind
+from paraphrastic_pipeline.settings.definitions import data_models, variants
 from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.settings.sections.selection import BitextSelection
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.settings.study_models import data_models, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 
 # The kinds of contaminated pairs that are left out of training, by setting.

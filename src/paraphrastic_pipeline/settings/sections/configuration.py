@@ -64,52 +64,39 @@ class ModelSections:
 
     selection: Selection = setting(Selection)
     duplicates: Literal["keep_one", "drop_all", "keep_all"] = setting("keep_one", original="drop_all")
-    """Whether equal pairs leave one copy, a line that a corpus repeats is dropped (`drop_all`, as by `uniq
-    -u`), or nothing is (`keep_all`).
-    """
+    """Whether equal pairs keep one copy, repeated lines lose all (`drop_all`), or nothing is dropped."""
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
     choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
-    """What runs of a sweep are chosen by, and when training stops early: how often the nearest held-out
-    sentence is the partner (`held_out`), Pearson's r on STS 2017 en-en (`sts2017`), or the `mean` of those
-    there are.
+    """What the best run is chosen by: [held-out pairs](../docs/evaluation.md#held-out-pairs), Pearson's r on
+    STS 2017 en-en (`sts2017`), or the `mean` of those there are.
     """
     max_pairs: Mapping[str, Positive | None] = setting({}, original="4 million for two corpora")
-    """The number of random pairs of a corpus that are used at most, by the name of the corpus; null for all.
-    """
+    """The number of random pairs that are used at most, by the name of the corpus; null for all."""
     weights: Mapping[str, Annotated[Number, Field(ge=1, le=100)] | None] = setting({})
-    """How often each pair of a corpus is in the training data, by the name of the corpus; with 2.5, a random
-    half of its pairs is there three times and the others twice.
+    """How often each pair is in the training data, by the name of the corpus; with 2.5, two or three times.
     """
     vocabulary: Vocabulary = setting(Vocabulary)
     encoder: Encoder = setting(Encoder)
     recipe: Literal["best", "paper", "transformer"] | None = setting(None, original="paper")
-    """The values that `training` does not give: [better ones](../docs/recipe.md) (`best`), or those of the
-    papers; null for `transformer` if the encoder is one, and otherwise `best`.
-    """
+    """The values that `training` leaves out; [better ones](../docs/recipe.md) than the papers' are `best`."""
     training: Training = setting(Training)
     sweep: Sweep = setting(Sweep)
 
 
 @section
 class Definition(ModelSections):
-    """One model. The sections `selection`, `vocabulary`, `training` and so on may be repeated here, and
-    override the global ones key by key.
-    """
+    """One model, whose sections, such as `training`, override the global ones key by key."""
 
     seeds: Annotated[Whole, Field(ge=1, le=100)] = 1
-    """The number of training runs that differ only in their seed; `de` becomes `de`, `de-seed-2` and so on.
-    """
+    """The number of runs that differ only in their seed; `de` becomes `de`, `de-seed-2` and so on."""
     published_as: list[str] = setting([])
     """The published systems that the model stands for in the ledger, by their names in `config/published`."""
     seed: Count = 1
     """The seed of training, if it is not the global one."""
     languages: Annotated[list[LanguageCode], Field(min_length=1), DISTINCT]
-    """One language for a model of paraphrases, or several, between any two of which a corpus may have pairs.
-    """
+    """One language for a model of paraphrases, or several, between any two of which a corpus may be."""
     corpora: Annotated[list[Corpus], DISTINCT] = setting([])
-    """Data sets of the registry, corpora of OPUS, mined corpora, or files; an earlier one's copy of a pair is
-    kept.
-    """
+    """Data sets of the registry, corpora of OPUS, mined corpora, or files; the first one's copy is kept."""
     dataset: OriginalDataset | None = None
     _files = model_validator(mode="before")(files_in_languages)
 
@@ -190,16 +177,13 @@ class Configuration(ModelSections):
     """A whole configuration."""
 
     mirror: NotEmpty | None = None
-    """A folder or http address where `https://HOST/PATH` is found as `HOST/PATH`; null for the real
-    addresses.
-    """
+    """A folder or http address where `https://HOST/PATH` is found as `HOST/PATH`; null for none."""
     registry: str = "config/datasets.tsv"
     """The table of data sets; see [data sets and downloads](../docs/download.md)."""
     seed: Annotated[Whole, Field(ge=0, le=1000000)] = 1
     """The seed of every sample, shuffle and initial parameter."""
     sample: bool = False
-    """Whether the data are a sample, so that all figures are marked and none is compared with published ones.
-    """
+    """Whether the data are a sample, so that no figure is compared with published ones."""
     licences: Literal["any", "commercial"] = "any"
     """With `commercial`, corpora of the registry that do not clearly allow commercial use are left out."""
     models: Annotated[list[str], Field(min_length=1), DISTINCT]
@@ -222,6 +206,4 @@ class Configuration(ModelSections):
     language_choice: LanguageChoice = setting(LanguageChoice)
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})
-    """[Other people's encoders](../docs/evaluation.md#other-peoples-systems), by name, each with one of
-    `path`, `sentence_transformers` and `model2vec`.
-    """
+    """[Other people's encoders](../docs/evaluation.md#other-peoples-systems), by name."""

@@ -64,17 +64,15 @@ class FileCorpus:
     name: PlainName | None = None
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
     kind: Annotated[str, AfterValidator(_known_kind)] | None = None
-    """`tsv`, `jsonl`, `parquet` or `tmx`, which the ending decides by default, `groups`, whose rows have
-    [sentences that mean the same](../docs/download.md#groups-of-sentences), or `text`, which has no pairs.
+    """`tsv`, `jsonl`, `parquet` or `tmx`, as the ending says, `groups` of [sentences that mean the
+    same](../docs/download.md#groups-of-sentences), or `text` without pairs.
     """
     columns: Annotated[list[NotEmpty | Positive], Field(min_length=1, max_length=100), DISTINCT] | None = None
-    """The columns of source, target and optionally the scores, by name or number; by default they are [found
-    in the file](../docs/download.md#tables-of-pairs). For `groups` and `text`, the columns with sentences.
+    """The names or numbers of the columns of source, target and scores, or of sentences; by default they are
+    [found in the file](../docs/download.md#tables-of-pairs).
     """
     languages: Annotated[list[LanguageCode], Field(min_length=1, max_length=2), DISTINCT] | None = None
-    """The language or pair of languages of the file; by default those of the definition, if it has at most
-    two.
-    """
+    """The language or the pair of languages of the file; by default those of the definition."""
 
     @model_validator(mode="before")
     @classmethod
@@ -127,9 +125,7 @@ def files_in_languages(entry: Any) -> Any:
 
 @section
 class OriginalDataset:
-    """Training data of the original code instead of corpora; see [the authors' models and
-    data](../docs/papers.md#the-authors-own-models-and-data).
-    """
+    """[Training data of the original code](../docs/papers.md#the-authors-own-models-and-data)."""
 
     hdf5: File
     """Pairs of sentences as variable-length arrays of rows in the data set `data`."""
@@ -169,14 +165,10 @@ class OtherEncoder:
 
 @section
 class Translator:
-    """The model that translates the sentences of the first language into the second (ParaNMT-50M, section 3);
-    null if there is an encoder.
-    """
+    """The model that translates the first language into the second (ParaNMT-50M); null for an encoder."""
 
     model: Place
-    """A sequence-to-sequence model of transformers: a folder, or a name on the Hugging Face Hub, such as
-    `Helsinki-NLP/opus-mt-cs-en`.
-    """
+    """A folder, or a name on the Hugging Face Hub, such as `Helsinki-NLP/opus-mt-cs-en`."""
     beam: Annotated[Whole, Field(ge=1, le=1000)] = 12
     """The number of hypotheses of the beam search."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -185,18 +177,14 @@ class Translator:
 
 @section
 class Mined:
-    """A corpus of paraphrases that is made from bitext. With an `encoder`, translations of the same sentence
-    are paraphrases of each other; with a `translator`, a sentence and the translation of its translation.
-    """
+    """Paraphrases that are made from bitext, by an `encoder` of both languages or by a `translator`."""
 
     languages: Annotated[list[LanguageCode], Field(min_length=2, max_length=2), DISTINCT]
     """The language of the sentences that recur, and the language of the paraphrases."""
     corpora: Annotated[list[Corpus], Field(min_length=1), DISTINCT]
     """The bitexts in these languages, named as in a definition."""
     encoder: str | OtherEncoder | None = None
-    """The encoder that tells which pairs are translations: a definition, `{path: FOLDER}`, or
-    `{sentence_transformers: NAME}`; null if there is a translator.
-    """
+    """The encoder that tells which pairs are translations, a definition or another; null for a translator."""
     min_similarity: Annotated[Number, Field(ge=-1, le=1)] = 0.7
     """Only pairs of the bitext with a higher cosine are kept."""
     translator: Translator | None = None

@@ -53,13 +53,9 @@ class Vocabulary:
     size: Pieces = 50000
     """The number of pieces, which are sentencepiece's subwords, or the most frequent words or trigrams."""
     character_coverage: Annotated[Number, Field(ge=0.98, le=1)] = setting(1.0, original=0.995)
-    """The share of the characters of the training text that subwords cover; with less than 1, rare letters
-    may have no piece.
-    """
+    """The share of the training text's characters that subwords cover; with less than 1, not rare ones."""
     unknown: Unknown | None = setting(None, original="spellings")
-    """What becomes of [text without a piece](../docs/encoders.md#text-without-a-piece); null means bytes for
-    subwords and words, and shared for trigrams.
-    """
+    """What [text without a piece](../docs/encoders.md#text-without-a-piece) becomes; null for the unit's."""
     only_initial_vectors: bool = False
     """Whether the words of `training.initial_vectors` are the vocabulary, as in ParaNMT-50M's code."""
     max_sentences: Positive = 10000000
@@ -67,9 +63,7 @@ class Vocabulary:
     max_pieces: Positive | None = 100
     """The number of pieces after which sentences are cut off in training; null keeps them whole."""
     languages: Tables = "shared"
-    """Whether the two languages share a vocabulary, have `separate` ones, or `overlapping` ones with one
-    embedding for pieces of the same spelling.
-    """
+    """Whether the languages share a vocabulary, have their own, or their own with common embeddings."""
     units: Mapping[Unit, OfUnit] = setting({})
     """Overrides the settings of the vocabulary for a unit, if an encoder has several."""
 
@@ -92,8 +86,7 @@ class Part:
     unit: Unit | None = None
     """What sentences are cut into; null for `vocabulary.unit`."""
     dimension: Size | None = None
-    """The dimension of the part's vector; null for `training.dimension`, which embeddings of LSTMs also have.
-    """
+    """The dimension of the part's vector; null for `training.dimension`."""
     pooling: Pooling = "mean"
     """How the states of an LSTM become one vector."""
     directions: Directions = "average"

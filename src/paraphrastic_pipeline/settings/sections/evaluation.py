@@ -79,9 +79,7 @@ class Evaluation:
     """Whether every model is also evaluated before training."""
     speed: Speed | None = setting(Speed)
     only: Mapping[str, Annotated[list[str], DISTINCT]] = setting({})
-    """Restricts a task to the systems that are named, which for `senteval` and `polish` may be of other
-    languages.
-    """
+    """Restricts a task to the systems that are named."""
     tatoeba: Tatoeba | None = None
     bucc: Bucc | None = None
     probes: str | None = None
@@ -91,9 +89,7 @@ class Evaluation:
     polish: Annotated[Mapping[PolishTask, str], Field(min_length=6)] | None = None
     """The data sets of the eight Polish tasks (Dadas 2022); null for none of them."""
     retrieval: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
-    """Definitions by whose [held-out pairs](../docs/evaluation.md#held-out-pairs) all systems that have not
-    been trained on them are compared; null for none.
-    """
+    """Definitions by whose [held-out pairs](../docs/evaluation.md#held-out-pairs) systems are compared."""
 
 
 @section
@@ -120,15 +116,13 @@ class Study:
     """The definition that the study's models share, or a list of several."""
     vary: Mapping[str, Annotated[Varied, Field(min_length=1)]] = setting({})
     """Values by the path of a setting, such as `sweep.megabatch: [1, 20, 40]`, or with a name for each; all
-    combinations are trained. If nothing is varied, the definitions themselves are compared.
+    combinations are trained.
     """
 
 
 @section
 class LanguageChoice:
-    """A study of what predicts the scores of models of English and another language (Wieting et al. 2019,
-    section 4.2); see [language choice](../docs/papers.md#which-language-to-pair-with-english).
-    """
+    """A study of [the language to pair with English](../docs/papers.md#which-language-to-pair-with-english)."""
 
     models: Annotated[list[str], DISTINCT] = setting([])
     """One definition for each language; none for no study."""

@@ -51,26 +51,18 @@ class Text:
     lowercase: bool = True
     """Whether all text is lower-cased, in training and in use."""
     words: Literal["script", "white_space"] | None = setting(None, original="white_space")
-    """What counts as a word: a word or, in scripts without spaces, a character (`script`), or what stands
-    between white space (`white_space`); null for what the recipe has.
-    """
+    """What a word is: in scripts without spaces a character (`script`), or what `white_space` separates."""
     identify: Literal["model", "original"] | None = setting(None, original="original")
-    """The text whose language is identified: as the `model` sees it, or the `original`; null for what the
-    recipe has.
-    """
+    """The text whose language is identified: as the `model` sees it or `original`; null for the recipe's."""
     overlap_tokenizer: Literal["word", "treebank"] = setting("word", original="treebank")
-    """What a word is for the trigram overlap: split at punctuation (`word`), or by NLTK's tokenizer
-    (`treebank`).
-    """
+    """What a word is for the trigram overlap: split at punctuation (`word`), or as NLTK does (`treebank`)."""
     segmentation: Segmentation = setting(Segmentation)
     folding: Folding = setting(Folding)
 
 
 @section
 class LengthFilter:
-    """The number of [words or characters](../docs/corpora.md#lengths) from `min` to `max`, which `both`
-    sides, the `first`, or their mean (`count`) must have; null keeps all lengths.
-    """
+    """The number of [words or characters](../docs/corpora.md#lengths) from `min` to `max`; null keeps all."""
 
     min: Count = 1
     max: Positive = 1000
@@ -80,9 +72,7 @@ class LengthFilter:
 
 @section
 class LanguageFilter:
-    """The language of each side must have at least this probability and, with `rule: best`, also a higher one
-    than any other language; null does not check it.
-    """
+    """The language of each side must have this probability or, with `best`, also the highest one."""
 
     rule: Literal["probability", "best"] = "probability"
     """Whether the `probability` decides, or the language must also be the `best` guess."""
@@ -91,9 +81,7 @@ class LanguageFilter:
 
 @section
 class Rank:
-    """Keeps the pairs whose place in the ranking of their whole corpus by a score is from `min` to `max`,
-    where 0 is the lowest place and 1 the highest; null keeps all. ParaNMT-50M took the two best tenths.
-    """
+    """Keeps pairs whose place in their corpus by a score is from `min`, 0 the lowest, to `max`."""
 
     by: Score
     """The score."""
@@ -111,9 +99,7 @@ class Span:
 
 @section
 class NearCopy:
-    """Drops pairs with at most this many changed words between their common beginning and end and at least
-    this trigram overlap; null keeps them.
-    """
+    """Drops pairs with few changed words between common ends and a high overlap; null keeps them."""
 
     max_changed_words: Annotated[Whole, Field(ge=0, le=1000)] = 1
     min_trigram_overlap: Share = 0.65
@@ -141,9 +127,7 @@ class ParaphraseSelection(BitextSelection):
 
 @section
 class Selection:
-    """Which pairs are kept, for bitext and for paraphrases. If the configuration's `recipe` is `paper`,
-    lengths and languages have the papers' values by default.
-    """
+    """Which pairs are kept. With `recipe: paper`, lengths and languages have the papers' values."""
 
     bitext: BitextSelection = setting(BitextSelection)
     paraphrase: ParaphraseSelection = setting(ParaphraseSelection)
@@ -161,9 +145,7 @@ class TestsetNames:
 
 @section
 class NearMatches:
-    """Sentences that share at least `min_similarity` of their word n-grams are near matches; null searches
-    for exact ones only.
-    """
+    """Sentences that share so many of their word n-grams are near matches; null finds exact ones only."""
 
     ngram: Annotated[Whole, Field(ge=1, le=10)] = 3
     min_similarity: Annotated[Number, Field(gt=0, le=1)] = 0.6
@@ -171,9 +153,7 @@ class NearMatches:
 
 @section
 class Contamination:
-    """Which training pairs contain a sentence of a test set; see [test
-    sentences](../docs/corpora.md#test-sentences-in-the-training-data).
-    """
+    """Which pairs contain a [test sentence](../docs/corpora.md#test-sentences-in-the-training-data)."""
 
     testsets: TestsetNames = setting(TestsetNames)
     near_duplicates: NearMatches | None = setting(NearMatches)
@@ -183,12 +163,7 @@ class Contamination:
 
 @section
 class HeldOut:
-    """The pairs on which a model is not trained, so that it can be judged by them: how often the sentence
-    that is nearest to another one is its partner. Sentences that are the same, that share 60 % of their
-    trigrams of words or, if they are short, 75 % of those of letters, or that come from the same line leave
-    the training data, too. Null holds out none; see [held-out
-    pairs](../docs/evaluation.md#held-out-pairs).
-    """
+    """The [pairs on which a model is judged](../docs/evaluation.md#held-out-pairs), not trained."""
 
     pairs: Annotated[Whole, Field(ge=1, le=100000)] = 1000
     """The number of pairs, from each corpus in proportion to its size."""

@@ -42,9 +42,8 @@ _OF_KERNELS: Mapping[str, Any] = {
 
 @section
 class EarlyStopping:
-    """Stops training after `patience` scores in a row on the development data (`choose_by`), one every
-    `every` epochs (such as 0.5), that are not better than the best, and keeps the parameters of the best.
-    Null trains all epochs and keeps the last parameters.
+    """Stops after `patience` scores in a row, one every `every` epochs, that are not better than the best,
+    whose parameters are kept. Null trains all epochs.
     """
 
     patience: Positive
@@ -58,13 +57,9 @@ class Hyperparameters:
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
     init: Initialization = setting("random", original="random")
-    """What the embeddings begin as: `random`; `cooccurrences`, in which pieces are alike if they occur with
-    the same others (Levy et al. 2015); or `teacher`. LSTMs always begin at random.
-    """
+    """What embeddings begin as: `random`, `cooccurrences` of pieces, or the vectors of a `teacher`."""
     teacher: str | None = None
-    """The system [from which embeddings begin](../docs/training.md#begin-from-a-teacher) with `init:
-    teacher`: one of `systems`, a definition, a folder, or a name on the Hub.
-    """
+    """The system from which [embeddings begin](../docs/training.md#begin-from-a-teacher); null for none."""
     teacher_sentences: Annotated[Whole, Field(ge=2)] = 100000
     """The number of sentences of the training data that this teacher embeds, at most."""
     init_std: Annotated[Number, Field(gt=0, le=100)] = by_recipe(paper=1.0, best=0.1, transformer=1.0)
@@ -72,38 +67,27 @@ class Hyperparameters:
     init_sif: Annotated[Number, Field(gt=0, le=1)] | None = by_recipe(
         paper=None, best=0.003, transformer=None
     )
-    """The a of the factor a / (a + p) of the initial embedding of a piece of relative frequency p; null for
-    none.
-    """
+    """The a of the factor a / (a + p) of the first embedding of a piece of frequency p; null for none."""
     epochs: Count = by_recipe(paper=25, best=25, transformer=3)
     """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""
     soup: Annotated[Whole, Field(ge=1, le=100)] = 1
     """The number of trainings whose parameters are averaged (Wortsman et al. 2022, *Model soups*)."""
     coarser: Annotated[list[Positive], DISTINCT] = setting([])
-    """Sizes of smaller vocabularies, such as `[10000]`, whose embeddings are trained after the model's own
-    and [joined with them](../docs/training.md#coarser-vocabularies).
-    """
+    """Sizes of further vocabularies, [whose tables are joined](../docs/training.md#coarser-vocabularies)."""
     trained_dimension: Size | None = None
-    """The dimension of the tables that `coarser` joins while they are trained; null for `training.dimension`.
-    """
+    """The dimension of the tables that `coarser` joins; null for `training.dimension`."""
     batch_size: Positive = by_recipe(paper=128, best=128, transformer=64)
     """The number of pairs in a mini-batch."""
     megabatch_anneal: Count = 150
-    """The number of mini-batches after which the mega-batch grows by one; 0 gives it its full size at once.
-    """
+    """The number of mini-batches after which the mega-batch grows by one; with 0, it is full at once."""
     loss: Loss = by_recipe(paper="margin", best="margin", transformer="multiple_negatives")
-    """The margin loss with negatives that are mined in the mega-batch (`margin`), the one with the other
-    targets of the mini-batch (`multiple_negatives`), or the difference from the cosines of `distil`
-    (`cosines`).
+    """The margin loss with mined negatives (`margin`) or all targets of the mini-batch
+    (`multiple_negatives`), or the difference from the cosines of `distil` (`cosines`).
     """
     distil: str | None = None
-    """The teacher, a definition or one of `systems`, whose cosines the model learns on its sentences; null
-    for none.
-    """
+    """The teacher, a definition or one of `systems`, whose cosines the model learns; null for none."""
     scale: Annotated[Number, Field(gt=0, le=1000)] = 20.0
-    """The factor of the cosines in the loss `multiple_negatives`; the default is that of sentence-
-    transformers.
-    """
+    """The factor of the cosines in the loss `multiple_negatives`."""
     margin: Annotated[Number, Field(gt=0, le=2)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
     """The margin δ of the loss."""
     optimizer: Optimizer = by_recipe(paper="adam", best="adam", transformer="adamw")
@@ -119,42 +103,29 @@ class Hyperparameters:
     warmup: Share = by_recipe(paper=0.0, best=0.0, transformer=0.1)
     """The share of the steps in which the learning rate rises from zero."""
     weight_decay: Annotated[Number, Field(ge=0, le=100)] = by_recipe(paper=0.0, best=0.0, transformer=0.01)
-    """The λ of `adamw`: each step multiplies embeddings and weights, but no biases, by 1 − learning_rate · λ.
-    """
+    """The λ of `adamw`: each step multiplies weights by 1 − learning_rate · λ."""
     max_gradient_norm: Annotated[Number, Field(gt=0, le=1000000)] | None = by_recipe(
         paper=None, best=None, transformer=1.0
     )
     """The length to which longer gradients are cut; null for none."""
     precision: Precision = by_recipe(paper="float32", best="float32", transformer="auto")
-    """The precision of the encoder's products; `auto` is float32 on a processor, and bfloat16 or float16 on a
-    GPU.
-    """
+    """The precision of the encoder's products; `auto` is float32 on a processor, and 16 bits on a GPU."""
     chunk_size: Positive | None = None
-    """The number of sentences whose states are in memory at a time, so that large mini-batches fit; null for
-    all.
-    """
+    """The number of sentences whose states are in memory at a time in a step; null for all."""
     gradient_checkpointing: bool = False
-    """Whether a Transformer keeps no states for the backward pass, which takes less memory and a third more
-    time.
-    """
+    """Whether a Transformer computes its states twice, which takes less memory and a third more time."""
     negatives: Negatives = "other_side"
-    """Whether negatives come from the other side of the mega-batch or from [either
-    side](../docs/training.md#how-it-works).
-    """
+    """Whether negatives are from the other side or [either side](../docs/training.md#how-it-works)."""
     exclude_duplicates: bool = setting(True, original=False)
     """Whether copies of a pair's sentences, and sentences of its group, are no negatives of it."""
     max_negative_share: Annotated[Number, Field(gt=0, le=2)] | None = None
-    """Rules out negatives whose cosine is above this share of the pair's own (Moreira et al. 2024, *NV-
-    Retriever*).
-    """
+    """Rules out negatives whose cosine is above this share of the pair's own (Moreira et al. 2024)."""
     mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision of the similarities that choose negatives. `leading` compares an eighth of the dimensions
-    first; `auto` is bfloat16 on a GPU, and otherwise what the processor has instructions for, or `leading`.
+    """The precision of the similarities that choose negatives. `leading` finds candidates by an eighth of the
+    dimensions; `auto` is the fastest that the processor or GPU has.
     """
     engine: EngineName = "auto"
-    """`fused` uses kernels for averages, `autograd` torch's automatic differentiation; `auto` picks the
-    fastest.
-    """
+    """`fused` uses kernels for averages, `autograd` torch's differentiation; `auto` picks the fastest."""
     device: Device = "cpu"
     """Where training runs; `auto` uses a GPU if torch finds one, where the last digits differ."""
     shuffle_window: Annotated[Whole, Field(ge=8192)] = 1048576
@@ -180,11 +151,7 @@ class Hyperparameters:
 
 @section
 class TrainingSettings(Hyperparameters):
-    """The hyperparameters of one run, named as in Wieting et al. 2021, section 5.1.
-
-    `seed` seeds initial embeddings, shuffling and dropout. Without `early_stopping`, the last parameters are
-    kept.
-    """
+    """The hyperparameters of one run, named as in Wieting et al. 2021, section 5.1."""
 
     dropout: float
     megabatch: int
@@ -219,9 +186,7 @@ class Training(Hyperparameters):
     checkpoint_minutes: Annotated[Number, Field(ge=0, le=100000)] = 10
     """The minutes from one checkpoint to the next. A change trains nothing again."""
     tensorboard: bool = False
-    """Whether the history of a run is also written for TensorBoard (`pip install tensorboard`). A change
-    trains nothing again.
-    """
+    """Whether the history of a run is also written for TensorBoard (`pip install tensorboard`)."""
 
 
 @section
@@ -231,9 +196,7 @@ class Sweep:
     dropout: Annotated[list[Annotated[Number, Field(ge=0, le=0.99)]], Field(min_length=1), DISTINCT] = (
         setting([0.0], original=[0.0, 0.1, 0.3])
     )
-    """The share of tokens' embedding entries, or of a Transformer's, that are set to zero; 0.1 for a
-    Transformer.
-    """
+    """The share of embeddings' entries that are set to zero in training; 0.1 for a Transformer."""
     megabatch: Annotated[list[Positive], Field(min_length=1), DISTINCT] = setting(
         [60], original=[60, 100, 140]
     )
