@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from paraphrastic_pipeline.settings.definitions import OVERRIDABLE
 from paraphrastic_pipeline.settings.faults import keys_of, options_of
-from paraphrastic_pipeline.settings.sections import configuration, corpora, encoder, evaluation
+from paraphrastic_pipeline.settings.sections import configuration, corpora, evaluation, training
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
@@ -53,7 +53,7 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
         "weights",
     ),
     "Vocabulary and encoder": ("vocabulary", "encoder"),
-    "A part of an encoder": (encoder.Part,),
+    "A part of an encoder": (training.Part,),
     "Training": ("recipe", "training", "sweep", "choose_by"),
     "Evaluation": ("evaluation",),
     "Other people's encoders": ("systems", evaluation.System),
@@ -90,7 +90,7 @@ def schema() -> str:
     whole = TypeAdapter(Configuration).json_schema()
     kinds = {
         name: kind
-        for module in (configuration, corpora, encoder, evaluation)
+        for module in (configuration, corpora, evaluation, training)
         for name, kind in vars(module).items()
         if isinstance(kind, type) and is_dataclass(kind)
     }

@@ -13,10 +13,9 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
 from paraphrastic_pipeline.settings.datasets import datasets_of
 from paraphrastic_pipeline.settings.definitions import (
+    OF_PAPER,
     OVERRIDABLE,
     RECIPES,
-    SELECTION_OF_PAPER,
-    TEXT_BY_RECIPE,
     all_definitions,
     checked_studies,
     merged,
@@ -49,11 +48,9 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
         try:
             content = read_yaml(path.read_text(encoding="utf-8"))
         except (YAMLError, ValueError, OSError) as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f":{mark.line + 1}" if mark else ""
-            raise InputError(
-                f"{path}{line}: not YAML: {on_one_line(getattr(error, 'problem', error))}"
-            ) from None
+            mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", error)
+            place = f"{path}:{mark.line + 1}" if mark else path
+            raise InputError(f"{place}: not YAML: {on_one_line(problem)}") from None
         if not isinstance(content, dict):
             raise InputError(f"{path}: not a configuration: it has no keys at its top level")
         config = merged(config, content)
@@ -91,8 +88,6 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     shown = _with_defaults(given, written)
     sections = {key: shown[key] for key in OVERRIDABLE if key in shown}
     whole = _completed(shown, written.seed)
-    text = {key: value for key, value in given.get("text", {}).items() if value is not None}
-    whole["text"] = {**TEXT_BY_RECIPE[whole["recipe"]], **text}
     whole |= {key: as_json(getattr(written, key)) for key in ("models", "studies", "language_choice")}
     whole["definitions"] = {
         name: _completed(merged(sections, definition), written.seed)
@@ -120,11 +115,9 @@ def complete_definition(definition: Mapping[str, Any]) -> Definition:
 
 
 def _given(config: Mapping[str, Any]) -> Json:
-    """A copy of a configuration as it was written, with the papers' filters if its recipe is theirs."""
+    """A copy of a configuration as it was written, with what the recipe of the papers stands for."""
     given: Json = json.loads(json.dumps(config, default=str))
-    if given.get("recipe") == "paper" and isinstance(given.get("selection", {}), dict):
-        given["selection"] = merged(SELECTION_OF_PAPER, given.get("selection", {}))
-    return given
+    return merged(OF_PAPER, given) if given.get("recipe") == "paper" else given
 
 
 def _written(given: Json) -> Configuration:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import product
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
@@ -27,20 +27,18 @@ OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
 RECIPES: Mapping[str, Json] = {
     recipe: recipe_values(Hyperparameters, recipe) for recipe in ("paper", "best", "transformer")
 }
-# The filters of the papers' code, which replace the defaults if the whole configuration has the
-# recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
-SELECTION_OF_PAPER: Json = {
-    "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
-    "paraphrase": {
-        "length": {"min": 5, "max": 40, "count": "mean"},
-        "language": {"rule": "best", "min_probability": 0.0},
+# What replaces the defaults if the whole configuration has the recipe `paper`: words are counted, and languages
+# identified, as in the papers' code, which filters bitext by the length of the English side, and ParaNMT by the
+# mean length and the best label.
+OF_PAPER: Json = {
+    "text": {"words": "white_space", "identify": "original"},
+    "selection": {
+        "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
+        "paraphrase": {
+            "length": {"min": 5, "max": 40, "count": "mean"},
+            "language": {"rule": "best", "min_probability": 0.0},
+        },
     },
-}
-# How text is counted and identified, if `text` does not say it, by the recipe of the whole configuration.
-TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
-    "paper": {"words": "white_space", "identify": "original"},
-    "best": {"words": "script", "identify": "model"},
-    "transformer": {"words": "script", "identify": "model"},
 }
 
 
@@ -84,14 +82,16 @@ def variants(study: str, models: Sequence[str], vary: Mapping[str, Any]) -> dict
     """
     if not vary:
         return {name: Variant(name, {}, name) for name in models}
-    combinations = list(product(*(_named(path, values) for path, values in vary.items())))
-    variants = {}
-    for base in models:
-        for number, combination in enumerate(combinations, start=1):
-            settings = {path: value for path, _, value in combination}
-            name = ", ".join(name for _, name, _ in combination)
-            variants[f"{base}-{study}-{number}"] = Variant(base, settings, name)
-    return variants
+    combinations = [*product(*(_named(path, values) for path, values in vary.items()))]
+    return {
+        f"{model}-{study}-{number}": Variant(
+            model,
+            {path: value for path, _, value in combination},
+            ", ".join(name for _, name, _ in combination),
+        )
+        for model in models
+        for number, combination in enumerate(combinations, start=1)
+    }
 
 
 def _named(path: str, values: Any) -> list[tuple[str, str, Any]]:
@@ -134,7 +134,7 @@ def checked_studies(config: Configuration) -> dict[str, Study]:
         vary = {}
         for path, values in study.vary.items():
             try:
-                vary[path] = _checked(("studies", name, "vary", path), values)
+                vary[path] = _checked(values, ("studies", name, "vary", path))
             except InputError as error:
                 faults += str(error).splitlines()
         studies[name] = replace(study, vary=vary)
@@ -143,29 +143,25 @@ def checked_studies(config: Configuration) -> dict[str, Study]:
     return studies
 
 
-def _checked(at: tuple[str, ...], values: Any) -> Any:
+def _checked(values: Any, at: Sequence[str]) -> Any:
     """The values of a setting, whose path is the last of `at`; sections stay without their defaults."""
-    keys = at[-1].split(".")
+    keys, is_named = at[-1].split("."), isinstance(values, Mapping)
     try:
         kind = kind_at(keys, Definition)
     except KeyError as error:
         raise InputError(f"config: {'.'.join(at)}: {error.args[0]}") from None
-    if keys[0] == "sweep":
-        # Settings of a sweep are lists, but a study compares their single values.
-        kind = Union[kind, kind_at([*keys, "0"], Definition)]  # noqa: UP007
+    # Settings of a sweep are lists, but a study compares their single values.
+    kind = kind | kind_at([*keys, "0"], Definition) if keys[0] == "sweep" else kind
     # The types are made here, so the checker of types cannot know them.
-    named: Any = dict[str, kind] if isinstance(values, Mapping) else list[kind]  # type: ignore[valid-type]
-    normal = as_json(parsed(named, values, at))
-    inside = values.values() if isinstance(values, Mapping) else values
-    return values if "{" in json.dumps([*inside]) else normal
+    normal = as_json(parsed(dict[str, kind] if is_named else list[kind], values, at))  # type: ignore[valid-type]
+    return values if "{" in json.dumps([*values.values()] if is_named else values) else normal
 
 
 def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[str, Json]:
     """The definitions as they were written, and those of models of studies and of further training runs.
 
-    If the configuration asks for them, the models of `language_choice` get prefixed variants. The authors put
-    a prefix before each token of the other language (Wieting et al. 2019, section 4.2): tokens are cut as
-    before, but have their own parameters.
+    Models of `language_choice` may get prefixed variants, whose tokens are cut as before, but have their own
+    parameters in the other language (Wieting et al. 2019, section 4.2).
 
     Raises:
         InputError: a name is taken, or a study names a model that has no definition.
@@ -175,12 +171,9 @@ def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[st
     def add(model: str, name: str, settings: Mapping[str, Any], key: str) -> None:
         if model not in definitions:
             raise InputError(f"config: {key}: {undefined(model, given)}")
-        if not settings:
-            return
-        if name in definitions:
-            taken = f"{name!r} is a definition already: give one of them another name"
-            raise InputError(f"config: {key}: {taken}")
-        definitions[name] = copy.deepcopy(definitions[model])
+        if settings and name in definitions:
+            raise InputError(f"config: {key}: {name!r} is a definition already; rename one of them")
+        definitions.setdefault(name, copy.deepcopy(definitions[model]))
         for path, value in settings.items():
             _set(definitions[name], path, value)
 

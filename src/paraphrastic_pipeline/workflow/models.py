@@ -213,7 +213,6 @@ class Models:
         return {
             "choose_by": definition.choose_by,
             "checkpoint_minutes": definition.training.checkpoint_minutes,
-            "tensorboard": definition.training.tensorboard,
         }
 
     def names_in_tables(self, model: str) -> list[str]:

@@ -18,7 +18,6 @@ from paraphrastic_pipeline.settings.sections.corpora import (
     files_in_languages,
     name_of,
 )
-from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, LanguageChoice, Study, System
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
@@ -29,6 +28,7 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Number,
     PlainName,
     Positive,
+    Several,
     SystemName,
     Whole,
     as_json,
@@ -44,10 +44,12 @@ from paraphrastic_pipeline.settings.sections.selection import (
     Text,
 )
 from paraphrastic_pipeline.settings.sections.training import (
+    Encoder,
     Hyperparameters,
     Sweep,
     Training,
     TrainingSettings,
+    Vocabulary,
 )
 
 # The settings that determine training data and vocabularies.
@@ -93,7 +95,7 @@ class Definition(ModelSections):
     """The published systems that the model stands for in the ledger, by their names in `config/published`."""
     seed: Count = 1
     """The seed of training, if it is not the global one."""
-    languages: Annotated[list[LanguageCode], Field(min_length=1), DISTINCT]
+    languages: Several[LanguageCode]
     """One language for a model of paraphrases, or several, between any two of which a corpus may be."""
     corpora: Annotated[list[Corpus], DISTINCT] = setting([])
     """Data sets of the registry, corpora of OPUS, mined corpora, or files; the first one's copy is kept."""
@@ -123,14 +125,10 @@ class Definition(ModelSections):
         if self.architecture.vocabularies != "shared":
             source, target = self.languages
             sides = {f"-{source}": ("source",), f"-{target}": ("target",)}
-        vocabularies: dict[str, tuple[Unit, tuple[str, ...]]] = {}
         units = dict.fromkeys(part.unit for part in self.architecture.parts)
-        for unit, (suffix, of_unit) in product(units, sides.items()):
-            vocabularies[f"sentencepiece-{unit}{suffix}" if vocabularies else "sentencepiece"] = (
-                unit,
-                of_unit,
-            )
-        return vocabularies
+        made = {f"sentencepiece-{unit}{end}": (unit, of) for unit in units for end, of in sides.items()}
+        first, *others = made
+        return {"sentencepiece": made[first], **{name: made[name] for name in others}}
 
     @cached_property
     def data_digest(self) -> str:
@@ -186,9 +184,9 @@ class Configuration(ModelSections):
     """Whether the data are a sample, so that no figure is compared with published ones."""
     licences: Literal["any", "commercial"] = "any"
     """With `commercial`, corpora of the registry that do not clearly allow commercial use are left out."""
-    models: Annotated[list[str], Field(min_length=1), DISTINCT]
+    models: Several[str]
     """The names of the models to build. Each is described under `definitions`."""
-    languages: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
+    languages: Several[str] | None = None
     """Builds only the models and studies of these languages besides English, such as `[fr]`; null for all."""
     definitions: Annotated[Mapping[ModelName, Definition], Field(min_length=1)]
     """What each model is made of, by its name."""

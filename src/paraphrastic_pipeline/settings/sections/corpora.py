@@ -17,6 +17,7 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Number,
     PlainName,
     Positive,
+    Several,
     Whole,
     one_of,
     section,
@@ -181,7 +182,7 @@ class Mined:
 
     languages: Annotated[list[LanguageCode], Field(min_length=2, max_length=2), DISTINCT]
     """The language of the sentences that recur, and the language of the paraphrases."""
-    corpora: Annotated[list[Corpus], Field(min_length=1), DISTINCT]
+    corpora: Several[Corpus]
     """The bitexts in these languages, named as in a definition."""
     encoder: str | OtherEncoder | None = None
     """The encoder that tells which pairs are translations, a definition or another; null for a translator."""

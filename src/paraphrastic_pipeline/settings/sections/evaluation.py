@@ -13,6 +13,7 @@ from paraphrastic_pipeline.settings.sections.fields import (
     LanguageCode,
     Number,
     PairCode,
+    Several,
     Whole,
     section,
     setting,
@@ -22,15 +23,7 @@ PolishTask = Literal["ppc", "cr_h", "cr_m", "cds", "sick", "8tags"]
 Track = Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]
 Varied = list[Any] | Mapping[str, Any]
 # A single name may stand for a list of one.
-Names = Annotated[
-    list[str],
-    BeforeValidator(
-        lambda value: [value] if isinstance(value, str) else value,
-        json_schema_input_type=str | list[str],
-    ),
-    Field(min_length=1),
-    DISTINCT,
-]
+Names = Annotated[Several[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
 
 @section
@@ -88,7 +81,7 @@ class Evaluation:
     """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
     polish: Annotated[Mapping[PolishTask, str], Field(min_length=6)] | None = None
     """The data sets of the eight Polish tasks (Dadas 2022); null for none of them."""
-    retrieval: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
+    retrieval: Several[str] | None = None
     """Definitions by whose [held-out pairs](../docs/evaluation.md#held-out-pairs) systems are compared."""
 
 
@@ -122,7 +115,7 @@ class Study:
 
 @section
 class LanguageChoice:
-    """A study of [the language to pair with English](../docs/papers.md#which-language-to-pair-with-english)."""
+    """A study of [languages to pair with English](../docs/papers.md#which-language-to-pair-with-english)."""
 
     models: Annotated[list[str], DISTINCT] = setting([])
     """One definition for each language; none for no study."""

@@ -4,7 +4,6 @@ The text below a field is its meaning. The reference reads it from the source (d
 else depends on it, so that another word there runs no step again.
 """
 
-import re
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
 
@@ -81,25 +80,15 @@ Positive = Annotated[Whole, Field(ge=1)]
 # The dimension of vectors.
 Size = Annotated[Whole, Field(ge=1, le=1 << 16)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-
-
-def _text(pattern: str, words: str) -> Any:
-    """A text that has a pattern; `words` say in a message which texts do."""
-
-    def checked(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise PydanticCustomError("text", f"Input should be {words}")
-        return text
-
-    return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{pattern}$"})]
-
-
+# At least one value, and none twice.
+Several = Annotated[list[T], Field(min_length=1), DISTINCT]
 NotEmpty = Annotated[str, Field(min_length=1)]
-LanguageCode = _text("[a-z]{2,3}", "a language code of two or three small letters, such as de")
-PairCode = _text("[a-z]{2,3}-[a-z]{2,3}", "a pair of language codes, such as de-en")
-ModelName = _text("[a-z0-9][a-z0-9_-]*", "a name of small letters, digits, _ and -")
-PlainName = _text("[a-z0-9_]+", "a name of small letters, digits and _")
-SystemName = _text("[A-Za-z0-9][A-Za-z0-9._-]*", "a name of letters, digits, dots, _ and -")
-Label = _text(r"\S(.*\S)?", "a label, which neither begins nor ends with a space")
+LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
+PairCode = Annotated[str, Field(pattern="^[a-z]{2,3}-[a-z]{2,3}$")]
+ModelName = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")]
+PlainName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
+SystemName = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+# It neither begins nor ends with a space.
+Label = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
 # Scores by which pairs can be ranked.
 Score = Literal["paraphrase_score", "trigram_overlap", "translation_score"]

@@ -50,10 +50,10 @@ class Text:
 
     lowercase: bool = True
     """Whether all text is lower-cased, in training and in use."""
-    words: Literal["script", "white_space"] | None = setting(None, original="white_space")
+    words: Literal["script", "white_space"] = setting("script", original="white_space")
     """What a word is: in scripts without spaces a character (`script`), or what `white_space` separates."""
-    identify: Literal["model", "original"] | None = setting(None, original="original")
-    """The text whose language is identified: as the `model` sees it or `original`; null for the recipe's."""
+    identify: Literal["model", "original"] = setting("model", original="original")
+    """The text whose language is identified: as the `model` sees it, or the `original`."""
     overlap_tokenizer: Literal["word", "treebank"] = setting("word", original="treebank")
     """What a word is for the trigram overlap: split at punctuation (`word`), or as NLTK does (`treebank`)."""
     segmentation: Segmentation = setting(Segmentation)
@@ -72,7 +72,7 @@ class LengthFilter:
 
 @section
 class LanguageFilter:
-    """The language of each side must have this probability or, with `best`, also the highest one."""
+    """The language of each side must have this probability and, with `best`, the highest; null keeps all."""
 
     rule: Literal["probability", "best"] = "probability"
     """Whether the `probability` decides, or the language must also be the `best` guess."""
@@ -144,19 +144,10 @@ class TestsetNames:
 
 
 @section
-class NearMatches:
-    """Sentences that share so many of their word n-grams are near matches; null finds exact ones only."""
-
-    ngram: Annotated[Whole, Field(ge=1, le=10)] = 3
-    min_similarity: Annotated[Number, Field(gt=0, le=1)] = 0.6
-
-
-@section
 class Contamination:
     """Which pairs contain a [test sentence](../docs/corpora.md#test-sentences-in-the-training-data)."""
 
     testsets: TestsetNames = setting(TestsetNames)
-    near_duplicates: NearMatches | None = setting(NearMatches)
     drop: Literal["none", "exact", "near"] = setting("exact", original="none")
     """Which pairs are dropped: `none`, those with an `exact` match, or also those with a `near` match."""
 
