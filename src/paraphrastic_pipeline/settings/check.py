@@ -1,7 +1,7 @@
 """Check the whole configuration before anything runs, and complete it with the defaults."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from paraphrastic_pipeline.settings.definitions import (
 from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.mistakes import definition_mistakes, mistakes
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import Corpus
 from paraphrastic_pipeline.settings.sections.fields import as_json, recipe_values
 from paraphrastic_pipeline.settings.yaml import read_yaml
 
@@ -128,16 +127,15 @@ def _written(given: Json) -> Configuration:
 
 def _with_defaults(given: Json, written: Configuration) -> Json:
     """The configuration with the defaults of all settings that follow from no others."""
-    complete = _without(as_json(written), recipe_values(ModelSections, "best"), given)
-    for section, follow in (("training", RECIPES["best"]), ("sweep", ("dropout",))):
-        complete[section] = _without(complete[section], follow, given.get(section, {}))
+    complete: Json = as_json(written)
+    for section, stated, follow in (
+        (complete, given, recipe_values(ModelSections, "best")),
+        (complete["training"], given.get("training", {}), RECIPES["best"]),
+        (complete["sweep"], given.get("sweep", {}), {"dropout"}),
+    ):
+        for key in {*follow} - stated.keys():
+            del section[key]
     return {**complete, "definitions": given["definitions"]}
-
-
-def _without(section: Json, follow: Iterable[str], stated: Iterable[str]) -> Json:
-    """A section without settings that follow from others, unless they are stated."""
-    left_out = {*follow} - {*stated}
-    return {key: value for key, value in section.items() if key not in left_out}
 
 
 def _completed(section: Mapping[str, Any], seed: int) -> Json:
@@ -164,23 +162,18 @@ def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Confi
     The user's own files stay, as the user knows what they allow. The registry says nothing of OPUS's others.
     A definition by whose pairs systems are compared stays as it is if it is no model.
     """
-
-    def is_allowed(corpus: Corpus) -> bool:
-        is_other = corpus in config.mined or not isinstance(corpus, str)
-        return is_other or (corpus in registry and registry[str(corpus)].commercial == "yes")
-
-    def allowed(section: str, entries: Mapping[str, Any], whole: Iterable[str]) -> Mapping[str, Any]:
-        kept = {name: [*filter(is_allowed, entry.corpora)] for name, entry in entries.items()}
-        kept |= {name: entries[name].corpora for name in whole if name in entries}
-        for name, entry in entries.items():
-            if entry.corpora and not kept[name]:
-                at = f"{section}.{name}.corpora"
-                raise InputError(f"config: {at}: none of them clearly allows commercial use")
-        return {name: replace(entry, corpora=kept[name]) for name, entry in entries.items()}
-
+    allowed = {*config.mined, *(name for name, dataset in registry.items() if dataset.commercial == "yes")}
     compared = {*(config.evaluation.retrieval or ())} - {*config.models}
-    definitions = allowed("definitions", config.definitions, compared)
-    return replace(config, definitions=definitions, mined=allowed("mined", config.mined, ()))
+
+    def kept(at: str, entries: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for name, entry in entries.items():
+            corpora = [corpus for corpus in entry.corpora if not isinstance(corpus, str) or corpus in allowed]
+            if entry.corpora and not corpora and name not in compared:
+                raise InputError(f"config: {at}.{name}.corpora: none of them clearly allows commercial use")
+            yield name, entry if name in compared else replace(entry, corpora=corpora)
+
+    definitions = dict(kept("definitions", config.definitions))
+    return replace(config, definitions=definitions, mined=dict(kept("mined", config.mined)))
 
 
 def _in_languages(config: Configuration) -> Configuration:

@@ -27,9 +27,8 @@ OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
 RECIPES: Mapping[str, Json] = {
     recipe: recipe_values(Hyperparameters, recipe) for recipe in ("paper", "best", "transformer")
 }
-# What replaces the defaults if the whole configuration has the recipe `paper`: words are counted, and languages
-# identified, as in the papers' code, which filters bitext by the length of the English side, and ParaNMT by the
-# mean length and the best label.
+# What the recipe `paper` of the whole configuration stands for besides: the papers' code counts words, and
+# filters bitext by the length of the English side, and ParaNMT by the mean length and the best label.
 OF_PAPER: Json = {
     "text": {"words": "white_space", "identify": "original"},
     "selection": {

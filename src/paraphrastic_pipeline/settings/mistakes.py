@@ -110,10 +110,13 @@ def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
     for name in config.mined.keys() & registry.keys():
         yield f"mined.{name}: the name is in the registry of data sets: give it another name"
     known: dict[Any, Any] = dict.fromkeys((*registry, *config.mined))
-    definitions = {f"definitions.{name}": entry for name, entry in config.definitions.items()}
-    for at, entry in (definitions | {f"mined.{name}": entry for name, entry in config.mined.items()}).items():
-        files = [(number, file) for number, file in enumerate(entry.corpora) if isinstance(file, FileCorpus)]
-        for number, file in files:
+    entries: list[tuple[str, Definition | Mined]] = []
+    entries += ((f"definitions.{name}", entry) for name, entry in config.definitions.items())
+    entries += ((f"mined.{name}", entry) for name, entry in config.mined.items())
+    for at, entry in entries:
+        for number, file in enumerate(entry.corpora):
+            if not isinstance(file, FileCorpus):
+                continue
             codes, name = file.languages or [], file.name or ""
             if not codes or {*codes} - {*entry.languages} or (file.kind == "text" and len(codes) > 1):
                 why = f"{codes} should be one or two of {', '.join(entry.languages)}, and one for text"
@@ -121,10 +124,8 @@ def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
             # A file may have several pairs of languages, but each in one order.
             same = (file.path, file.target, file.kind, file.columns)
             facts = {name: same, (name, *sorted(codes)): codes}
-            if (
-                any(known.setdefault(*fact) != fact[1] for fact in facts.items())
-                or entry.names.count(name) > 1
-            ):
+            another = any(known.setdefault(*fact) != fact[1] for fact in facts.items())
+            if another or entry.names.count(name) > 1:
                 yield f"{at}.corpora.{number}.name: {name!r} is another corpus, too, or has another order"
 
 
@@ -143,12 +144,11 @@ def _corpora(at: str, entry: Definition | Mined, config: Configuration, datasets
             hint = f"; OPUS has it as {same!r}"
         faults = [*_dataset(at, name, datasets, CORPUS_KINDS, listed)]
         try:
-            if not faults:
-                pairs_of(entry, name, datasets)
-                if isinstance(entry, Mined):
-                    datasets[name].select(tuple(entry.languages))
-                # Which pairs of languages such a corpus has is known only from all lists.
-                if unlisted and name in listed and listed[name].file() in datasets[name].files:
+            if not faults and isinstance(entry, Mined):
+                datasets[name].select(tuple(entry.languages))
+            elif not faults and pairs_of(entry, name, datasets) and unlisted and name in listed:
+                # Which pairs of languages a corpus of OPUS has is known only from all lists.
+                if listed[name].file() in datasets[name].files:
                     faults = [f"{at}: {name!r}: OPUS's list of {'-'.join(unlisted)} is missing"]
         except InputError as error:
             faults = [f"{at}: {error}"]
@@ -165,8 +165,6 @@ def _data(definition: Definition, config: Configuration, datasets: Datasets) -> 
         with suppress(InputError):
             kinds[name] = {*map(selection_kind, pairs_of(definition, name, datasets))}
     yield "corpora", bool(names) == bool(definition.dataset), "is missing, or given together with dataset"
-    only = training.epochs and texts and len(texts) == len(names)
-    yield "training.epochs", only, "text has no pairs to train on: set epochs to 0, or add pairs"
     if definition.architecture.separate and len(definition.languages) == 2:
         alone = [name for name in names if name in texts or "paraphrase" in kinds[name]]
         yield "corpora", alone, f"{alone} has no translations, which separate languages need"
@@ -198,27 +196,22 @@ def _model(definition: Definition) -> Iterator[Row]:
     for section, sharing in (("encoder", encoder.languages), ("vocabulary", definition.vocabulary.languages)):
         lonely = sharing != "shared" and (single or transformer)
         yield f"{section}.languages", lonely, f"{sharing} is for two languages, and not for a transformer"
-    unused = (
-        [part.kind for part in encoder.parts] != ["average"] or training.distil or training.init != "random"
-    )
-    yield "encoder.transformer", transformer and unused, "does not go together with parts, init or distil"
-    words = "word" in architecture.units
-    yield "training.initial_vectors", training.initial_vectors and not words, "is for words"
-    distils, begins = bool(training.distil), bool(training.teacher)
+    others = len(encoder.parts) > 1 or encoder.parts[0].kind != "average" or training.init != "random"
     yield (
-        "training.distil",
-        distils != (training.loss == "cosines"),
-        "it and the loss cosines need each other",
+        "encoder.transformer",
+        transformer and (others or training.distil),
+        "has no parts, init or distil",
     )
-    yield "training.teacher", begins != (training.init == "teacher"), "it and init: teacher need each other"
+    distils, begins = bool(training.distil), bool(training.teacher)
+    yield "training.distil", distils != (training.loss == "cosines"), "needs the loss cosines, and it distil"
+    yield "training.teacher", begins != (training.init == "teacher"), "needs init: teacher, and it a teacher"
     fused = training.engine == "fused" or training.optimizer == "lazy_adam"
     why = f"fused, which lazy_adam needs, trains an average without {training.only_autograd or 'penalties'}"
     yield "training.engine", fused and not training.trains_fused(architecture), why
     joined = training.coarser or training.soup > 1
     yield "training.early_stopping", joined and training.early_stopping, "goes with neither soup nor coarser"
     average = architecture.averaged and architecture.units == ("subword",) and not architecture.separate
-    suits = (
-        average and not (distils or begins) and max(training.coarser, default=0) < definition.vocabulary.size
-    )
+    smaller = max(training.coarser, default=0) < definition.vocabulary.size
+    suits = average and smaller and not distils and not begins
     why = "needs an average of shared subwords, sizes below the vocabulary's, and no teacher"
     yield "training.coarser", training.coarser and not suits, why

@@ -53,20 +53,7 @@ def _here(path: str, *, folder: bool = False) -> str:
     return path
 
 
-def _folder_here(path: str) -> str:
-    return _here(path, folder=True)
-
-
-def _folder_or_name(place: str) -> str:
-    name = hub_name(place)
-    # The libraries would look for a folder first.
-    if place.startswith(PREFIX) and (name is None or Path(name).exists()):
-        fault = "is a folder that is here" if name else f"should be like {PREFIX}OWNER/NAME"
-        raise PydanticCustomError("place", fault)
-    return place if name else _folder_here(place)
-
-
 # Files and folders that there are, and models in a folder or on the Hub.
 File = Annotated[str, AfterValidator(_here)]
-Folder = Annotated[str, AfterValidator(_folder_here)]
-Place = Annotated[str, AfterValidator(_folder_or_name)]
+Folder = Annotated[str, AfterValidator(lambda path: _here(path, folder=True))]
+Place = Annotated[str, AfterValidator(lambda place: place if hub_name(place) else _here(place, folder=True))]

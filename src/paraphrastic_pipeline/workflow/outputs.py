@@ -65,7 +65,7 @@ class Results:
             *(
                 f"training/{model}/{run}"
                 for model in config.models
-                if config.definitions[model].is_trained
+                if config.definitions[model].training.epochs
                 for run in config.definitions[model].runs
             ),
         ]

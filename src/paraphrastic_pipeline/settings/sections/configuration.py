@@ -15,8 +15,8 @@ from paraphrastic_pipeline.settings.sections.corpora import (
     Corpus,
     Mined,
     OriginalDataset,
+    WithCorpora,
     files_in_languages,
-    name_of,
 )
 from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, LanguageChoice, Study, System
 from paraphrastic_pipeline.settings.sections.fields import (
@@ -53,10 +53,7 @@ from paraphrastic_pipeline.settings.sections.training import (
 )
 
 # The settings that determine training data and vocabularies.
-_DATA = (
-    "languages", "corpora", "dataset", "selection", "duplicates", "max_pairs", "weights",
-    "vocabulary", "held_out",
-)  # fmt: skip
+_DATA = "languages corpora dataset selection duplicates max_pairs weights vocabulary held_out"
 Measure = Literal["held_out", "sts2017", "mean"]
 
 
@@ -86,7 +83,7 @@ class ModelSections:
 
 
 @section
-class Definition(ModelSections):
+class Definition(ModelSections, WithCorpora):
     """One model, whose sections, such as `training`, override the global ones key by key."""
 
     seeds: Annotated[Whole, Field(ge=1, le=100)] = 1
@@ -101,11 +98,6 @@ class Definition(ModelSections):
     """Data sets of the registry, corpora of OPUS, mined corpora, or files; the first one's copy is kept."""
     dataset: OriginalDataset | None = None
     _files = model_validator(mode="before")(files_in_languages)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the corpora."""
-        return list(map(name_of, self.corpora))
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -133,7 +125,7 @@ class Definition(ModelSections):
     @cached_property
     def data_digest(self) -> str:
         """A digest of all that determines the training data and the vocabularies."""
-        data = {key: as_json(getattr(self, key)) for key in _DATA}
+        data = {key: as_json(getattr(self, key)) for key in _DATA.split()}
         if self.vocabulary.only_initial_vectors:
             data["initial_vectors"] = self.training.initial_vectors
         if transformer := self.architecture.transformer:
@@ -145,18 +137,6 @@ class Definition(ModelSections):
     def teachers(self) -> list[str]:
         """The systems that a model learns from, each once."""
         return list(dict.fromkeys(filter(None, (self.training.teacher, self.training.distil))))
-
-    @property
-    def encoder_name(self) -> str:
-        """The name of the encoder in tables; see `architecture.encoder_name`."""
-        if not self.is_trained and self.training.init == "random":
-            return f"Random {self.architecture.name}"
-        return f"Taught {self.architecture.name}" if self.teachers else self.architecture.name
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether the model is trained at all."""
-        return self.training.epochs > 0
 
     @cached_property
     def runs(self) -> dict[str, TrainingSettings]:

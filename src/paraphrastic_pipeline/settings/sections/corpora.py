@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from paraphrastic.base.text_files import COMPRESSED_SUFFIXES
@@ -25,8 +25,6 @@ from paraphrastic_pipeline.settings.sections.fields import (
 
 # Kinds of single-file corpora, by the endings of their names.
 ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
-# Names of folders that the pipeline makes of a default name must not be too long for a file system.
-_LONGEST = 100
 
 
 def plain_name(path: str) -> tuple[str, str]:
@@ -40,18 +38,13 @@ def plain_name(path: str) -> tuple[str, str]:
 def default_name_and_kind(path: str) -> tuple[str, str | None]:
     """The name of a corpus, which may be empty, and its kind if that follows from the name of its file."""
     stem, ending = plain_name(path)
-    return re.sub("[^a-z0-9_]+", "_", stem.lower())[:_LONGEST].strip("_"), ENDINGS.get(ending)
+    # Folders are called by it, so it must not be too long for a file system.
+    return re.sub("[^a-z0-9_]+", "_", stem.lower())[:100].strip("_"), ENDINGS.get(ending)
 
 
 def looks_like_a_path(name: str) -> bool:
     """Whether a corpus's name looks like a file, which should be given as `{path: …}`."""
     return "/" in name or plain_name(name)[1] in ENDINGS
-
-
-def _known_kind(kind: str) -> str:
-    if kind not in (known := (*FILE_KINDS, "groups")):
-        raise PydanticCustomError("kind", f"Input should be one of {', '.join(known)}")
-    return kind
 
 
 @section
@@ -64,7 +57,7 @@ class FileCorpus:
     """The file with the other side, line by line; `path` is then text in the first of the `languages`."""
     name: PlainName | None = None
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
-    kind: Annotated[str, AfterValidator(_known_kind)] | None = None
+    kind: Annotated[str, Field(pattern=f"^({'|'.join((*FILE_KINDS, 'groups'))})$")] | None = None
     """`tsv`, `jsonl`, `parquet` or `tmx`, as the ending says, `groups` of [sentences that mean the
     same](../docs/download.md#groups-of-sentences), or `text` without pairs.
     """
@@ -80,23 +73,20 @@ class FileCorpus:
     def _named_by_its_path(cls, given: Any) -> Any:
         if not isinstance(given, dict) or not isinstance(given.get("path"), str):
             return given
+        stated = {key: value for key, value in given.items() if value is not None}
         name, kind = default_name_and_kind(given["path"])
-        defaults = {"name": name or None, "kind": None if given.get("target") else kind}
-        return {**defaults, **{key: value for key, value in given.items() if value is not None}}
+        return {"name": name or None, "kind": None if "target" in stated else kind, **stated}
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
         fault = None
         if not self.name:
             fault = "needs a name, since none can be made from its path"
-        elif self.target:
-            if self.kind or self.columns or self.target == self.path:
-                fault = "has a target, the other side line by line, so it goes with neither kind nor columns"
-        elif not self.kind:
+        elif self.target and (self.kind or self.columns or self.target == self.path):
+            fault = "has a target, the other side line by line, so it goes with neither kind nor columns"
+        elif not self.target and not self.kind:
             fault = f"has none of the endings {', '.join(ENDINGS)}: give its kind"
-        else:
-            fault = members_error(self.kind, tuple(map(str, self.columns or ())))
-        if fault:
+        if fault := fault or (self.kind and members_error(self.kind, tuple(map(str, self.columns or ())))):
             raise PydanticCustomError("file", "{fault}", {"fault": fault})
         return self
 
@@ -105,9 +95,15 @@ class FileCorpus:
 Corpus = str | FileCorpus
 
 
-def name_of(corpus: Corpus) -> str:
-    """The name of a corpus."""
-    return corpus if isinstance(corpus, str) else corpus.name or ""
+class WithCorpora:
+    """What has corpora, each of which has a name."""
+
+    corpora: list[Corpus]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the corpora."""
+        return [corpus if isinstance(corpus, str) else corpus.name or "" for corpus in self.corpora]
 
 
 def files_in_languages(entry: Any) -> Any:
@@ -115,10 +111,7 @@ def files_in_languages(entry: Any) -> Any:
     match entry:
         case {"languages": [_] | [_, _] as languages, "corpora": list(corpora)}:
             filled = [
-                {**corpus, "languages": corpus.get("languages") or languages}
-                if isinstance(corpus, dict)
-                else corpus
-                for corpus in corpora
+                {"languages": languages, **each} if isinstance(each, dict) else each for each in corpora
             ]
             return {**entry, "corpora": filled}
     return entry
@@ -177,7 +170,7 @@ class Translator:
 
 
 @section
-class Mined:
+class Mined(WithCorpora):
     """Paraphrases that are made from bitext, by an `encoder` of both languages or by a `translator`."""
 
     languages: Annotated[list[LanguageCode], Field(min_length=2, max_length=2), DISTINCT]
@@ -194,11 +187,6 @@ class Mined:
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         return one_of(self, "encoder", "translator")
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the corpora."""
-        return list(map(name_of, self.corpora))
 
     @property
     def system(self) -> str:

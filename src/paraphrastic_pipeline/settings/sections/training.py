@@ -27,11 +27,9 @@ from paraphrastic_pipeline.settings.sections.fields import (
 
 Pieces = Annotated[Whole, Field(ge=10, le=1000000)]
 Unknown = Literal["bytes", "spellings", "shared", "omit"]
-Initialization = Literal["random", "cooccurrences", "teacher"]
 Loss = Literal["margin", "multiple_negatives", "cosines"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 Schedule = Literal["constant", "linear"]
-Negatives = Literal["other_side", "either_side"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8", "leading"]
 EngineName = Literal["auto", "fused", "autograd"]
 Rate = Annotated[Number, Field(ge=0, le=0.99)]
@@ -166,7 +164,7 @@ class Hyperparameters:
 
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
-    init: Initialization = setting("random", original="random")
+    init: Literal["random", "cooccurrences", "teacher"] = setting("random", original="random")
     """What embeddings begin as: `random`, `cooccurrences` of pieces, or the vectors of a `teacher`."""
     teacher: str | None = None
     """The system from which [embeddings begin](../docs/training.md#begin-from-a-teacher); null for none."""
@@ -216,7 +214,7 @@ class Hyperparameters:
     """The number of sentences whose states are in memory at a time in a step; null for all."""
     gradient_checkpointing: bool = False
     """Whether a Transformer computes its states twice, which takes less memory and a third more time."""
-    negatives: Negatives = "other_side"
+    negatives: Literal["other_side", "either_side"] = "other_side"
     """Whether negatives are from the other side or [either side](../docs/training.md#how-it-works)."""
     exclude_duplicates: bool = setting(True, original=False)
     """Whether copies of a pair's sentences, and sentences of its group, are no negatives of it."""
