@@ -1,7 +1,7 @@
 """Test how configurations are completed: with defaults, recipes and global sections."""
 
 import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -183,12 +183,6 @@ def test_a_sweep_is_every_combination() -> None:
     assert list(definitions["en"].runs) == ["dropout-0.0-megabatch-100"]
 
 
-def test_what_no_figure_depends_on_is_no_setting_of_a_run() -> None:
-    config = configured(changed("training.checkpoint_minutes", 3))
-    run = next(iter(config.definitions["de"].runs.values()))
-    assert not {field.name for field in fields(run)} & {"checkpoint_minutes", "tensorboard"}
-
-
 def test_the_paper_configuration_has_the_papers_values() -> None:
     config = checked(load("paper"))
     expected = {
@@ -270,18 +264,13 @@ def test_every_definition_of_a_paper_is_made() -> None:
 
 def test_only_corpora_that_allow_commercial_use() -> None:
     config = load("small") | {"licences": "commercial"}
-    config["definitions"]["tr"]["max_pairs"] = {"tanzil": 5, "tatoeba_pairs": 7}
-    config["definitions"]["tr"]["weights"] = {"tanzil": 2, "tatoeba_pairs": 3}
     names = ["tr", "zh", "ar"]
     config |= {"models": names, "language_choice": {"models": []}, "studies": {}}
     config["definitions"] = {name: config["definitions"][name] for name in names}
     config["evaluation"] = {}
     complete = checked(config)
     assert complete["definitions"]["tr"]["corpora"] == ["tatoeba_pairs"]
-    assert complete["definitions"]["tr"]["max_pairs"] == {"tatoeba_pairs": 7}
-    assert complete["definitions"]["tr"]["weights"] == {"tatoeba_pairs": 3}
     config["definitions"]["tr"]["corpora"] = ["tanzil"]
-    config["definitions"]["tr"] |= {"max_pairs": {}, "weights": {}}
     with pytest.raises(
         InputError, match=r"definitions\.tr\.corpora: none of them clearly allows commercial use"
     ):

@@ -10,7 +10,7 @@ from configurations import DEFAULT, REGISTRY, ROOT, changed, checked
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.definitions import corpus_pairs
+from paraphrastic_pipeline.settings.datasets import corpus_pairs
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
@@ -112,10 +112,10 @@ def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"corpora": [{"path": "mine.tsv"}]}, "corpora.0.languages: is missing"),
+        ({"corpora": [{"path": "mine.tsv"}]}, "corpora.0.languages: []"),
         (
             {"corpora": [{"path": "mine.tsv", "languages": ["pl"]}]},
-            "corpora.0.languages: 'pl'",
+            "corpora.0.languages: ['pl']",
         ),
         ({"corpora": ["xnli"]}, "corpora: 'xnli' is not in the registry"),
         ({"languages": ["en", "es", "fr"]}, "'sample_opus' has nothing in en-es-fr; it has de-en"),
@@ -126,7 +126,7 @@ def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pyte
         (
             {"languages": ["en", "fr"], "corpora": ["sample_aligned", "sample_paranmt"],
              "encoder": {"languages": "separate"}},
-            "'sample_paranmt' has no translations",
+            "['sample_paranmt'] has no translations",
         ),
         (
             {"selection": {"paraphrase": {"paraphrase_score": {"min": 0, "max": 1}}},

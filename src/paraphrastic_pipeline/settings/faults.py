@@ -46,7 +46,7 @@ def kind_at(path: Sequence[str], kind: Any) -> Any:
         for option in options_of(kind):
             if dataclasses.is_dataclass(option):
                 known |= keys_of(option)
-            elif get_origin(option) in (Mapping, list):
+            elif get_origin(option) in (Mapping, dict, list):
                 known[key] = get_args(option)[-1]
         if key not in known:
             hint = did_you_mean(key, known, otherwise=f"known keys are {', '.join(known)}")

@@ -134,6 +134,7 @@ def _corpora(at: str, entry: Definition | Mined, config: Configuration, datasets
     lists = {pair: read_list(pair) for pair in combinations(entry.languages, 2)}
     listed = {name: corpus for entries in lists.values() for name, corpus in (entries or {}).items()}
     unlisted = next((pair for pair, entries in lists.items() if entries is None), None)
+    of_opus = {name for name in listed.keys() & datasets if listed[name].file() in datasets[name].files}
     for name in entry.names:
         hint = ""
         if name not in datasets and looks_like_a_path(name):
@@ -146,10 +147,9 @@ def _corpora(at: str, entry: Definition | Mined, config: Configuration, datasets
         try:
             if not faults and isinstance(entry, Mined):
                 datasets[name].select(tuple(entry.languages))
-            elif not faults and pairs_of(entry, name, datasets) and unlisted and name in listed:
-                # Which pairs of languages a corpus of OPUS has is known only from all lists.
-                if listed[name].file() in datasets[name].files:
-                    faults = [f"{at}: {name!r}: OPUS's list of {'-'.join(unlisted)} is missing"]
+            elif not faults and pairs_of(entry, name, datasets) and unlisted and name in of_opus:
+                # Which pairs of languages such a corpus has is known only from all lists.
+                faults = [f"{at}: {name!r}: OPUS's list of {'-'.join(unlisted)} is missing"]
         except InputError as error:
             faults = [f"{at}: {error}"]
         yield from (fault + hint for fault in faults)
@@ -170,7 +170,7 @@ def _data(definition: Definition, config: Configuration, datasets: Datasets) -> 
         yield "corpora", alone, f"{alone} has no translations, which separate languages need"
     identifier = datasets.get(config.language_id or "")
     known = identifier and (identifier.kind != "fasttext" or all(map(labels_of, definition.languages)))
-    why = f"{config.language_id} does not know all of {definition.languages}; set this filter to null"
+    why = f"language_id ({config.language_id}) does not know all of {definition.languages}: set this to null"
     for kind, section in (("bitext", filters.bitext), ("paraphrase", filters.paraphrase)):
         needed_here = section.language and any(kind in each for each in kinds.values())
         yield f"selection.{kind}.language", needed_here and not known, why

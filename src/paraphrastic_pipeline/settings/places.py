@@ -35,6 +35,8 @@ def name_fault(path: str) -> str | None:
         return "contains a brace, which Snakemake reads as a wildcard"
     if any("\ud800" <= character <= "\udfff" for character in path):
         return "is not UTF-8"
+    if len(path.encode()) >= 4096 or any(len(part.encode()) > 255 for part in path.split("/")):
+        return "is longer than a file system allows"
     return None
 
 
@@ -42,12 +44,7 @@ def _here(path: str, *, folder: bool = False) -> str:
     what = "folder" if folder else "file"
     if cause := name_fault(path):
         raise PydanticCustomError("path", f"{cause}: rename the {what}")
-    try:
-        is_here = Path(path).is_dir() if folder else Path(path).is_file()
-    except OSError:
-        # The name is longer than a file system allows.
-        is_here = False
-    if not is_here:
+    if not (Path(path).is_dir() if folder else Path(path).is_file()):
         hint = f"; on the Hugging Face Hub, it is {PREFIX}{path}" if folder and _NAME.fullmatch(path) else ""
         raise PydanticCustomError("path", f"is not a {what}{hint}")
     return path

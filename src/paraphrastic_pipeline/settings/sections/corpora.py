@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from paraphrastic.base.text_files import COMPRESSED_SUFFIXES
@@ -92,7 +92,10 @@ class FileCorpus:
 
 
 # The name of a corpus, or a file.
-Corpus = str | FileCorpus
+Corpus = Annotated[
+    Annotated[str, Tag("a name")] | Annotated[FileCorpus, Tag("a file")],
+    Discriminator(lambda corpus: "a name" if isinstance(corpus, str) else "a file"),
+]
 
 
 class WithCorpora:
@@ -109,11 +112,9 @@ class WithCorpora:
 def files_in_languages(entry: Any) -> Any:
     """A definition whose files have its own languages, if there are at most two and the file has none."""
     match entry:
-        case {"languages": [_] | [_, _] as languages, "corpora": list(corpora)}:
-            filled = [
-                {"languages": languages, **each} if isinstance(each, dict) else each for each in corpora
-            ]
-            return {**entry, "corpora": filled}
+        case {"languages": [_] | [_, _] as own, "corpora": list(corpora)}:
+            corpora = [{"languages": own, **each} if isinstance(each, dict) else each for each in corpora]
+            return {**entry, "corpora": corpora}
     return entry
 
 
