@@ -8,7 +8,7 @@ from configurations import DEFAULT, REGISTRY, ROOT, assert_fault, changed, check
 
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.datasets import datasets_of, definitions_needed
+from paraphrastic_pipeline.settings.datasets import datasets_of, needed
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
 MINE = {"path": "My-Data.v2.tsv.gz"}
@@ -147,9 +147,9 @@ def test_a_mined_corpus_is_a_corpus() -> None:
     assert found.select(("en",))[0].version == found.version
 
 
-def test_definitions_needed_are_those_of_encoders_too() -> None:
-    config = configured({**mining(), "models": ["en"]})
-    assert [entry.languages for entry in definitions_needed(config)] == [["en"], ["de", "en"], ["en", "de"]]
+def test_what_a_model_needs_is_needed_by_its_mined_corpora_too() -> None:
+    found = needed(configured(mining()), [("definitions", "en")])
+    assert [*found] == [("definitions", "en"), ("mined", "found"), ("definitions", "de")]
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,7 @@ def test_faults_of_mined_corpora(changes: dict, path: str, cause: str) -> None:
     assert_fault(mining(**changes), path, cause)
 
 
-@pytest.mark.parametrize(
-    ("name", "path"), [("multi30k", "mined.multi30k"), ("mine", "mined.mine.corpora.0.name")]
-)
+@pytest.mark.parametrize(("name", "at"), [("multi30k", ""), ("mine", ".corpora.0.name")])
 def test_a_mined_corpus_needs_a_name_of_its_own(mine: Path, name: str, at: str) -> None:
     Path("mine.tsv").write_text("a\tb\n")
     config = mining(corpora=[{"path": "mine.tsv"}])

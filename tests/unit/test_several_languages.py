@@ -10,7 +10,6 @@ from configurations import DEFAULT, REGISTRY, ROOT, changed, checked
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.datasets import corpus_pairs
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
@@ -104,9 +103,7 @@ def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pyte
     for name in ("mine.tsv", "ours.tsv"):
         Path(name).write_text("content")
     entries = [{"path": "mine.tsv", "languages": ["es"]}, {"path": "ours.tsv", "languages": ["fr", "en"]}]
-    config, datasets = check_config(several(entries) | HERE)
-    pairs = corpus_pairs(config.definitions["all"], datasets)
-    assert pairs == [("mine", ("es", "es")), ("ours", ("fr", "en"))]
+    assert models_of(several(entries)).corpus_pairs["all"] == [("mine", ("es", "es")), ("ours", ("fr", "en"))]
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,7 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
 def complete_config(config: Mapping[str, Any]) -> Json:
     """The configuration with the defaults of all sections; the result is again a valid configuration.
 
-    Definitions are not filled, since each overrides these sections key by key, and neither are settings whose
-    default depends on the recipe or the encoder, which definitions may change.
+    Definitions are not filled, and neither are settings that follow from the recipe or the encoder.
 
     Raises:
         InputError: one line per error in a single setting, with the path of the key.
@@ -72,11 +71,8 @@ def complete_config(config: Mapping[str, Any]) -> Json:
 def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Dataset]]:
     """Check and complete the configuration, and complete every definition with the global sections.
 
-    Settings that `training` leaves out come from the recipe. Models of studies and further training runs get
-    their own definitions.
-
-    Returns:
-        The configuration, and the data sets by name: those of the registry and those of the configuration.
+    Models of studies and further training runs get their own definitions. Beside the configuration, there are
+    the data sets by name: those of the registry and its own.
 
     Raises:
         InputError: one line per error, with the path of the key.
@@ -157,9 +153,8 @@ def _completed(section: Mapping[str, Any], seed: int) -> Json:
 
 
 def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Configuration:
-    """Leave out corpora that do not clearly allow commercial use, and refuse a model without any other.
+    """Leave out corpora that do not clearly allow commercial use, but no files of the user.
 
-    The user's own files stay, as the user knows what they allow. The registry says nothing of OPUS's others.
     A definition by whose pairs systems are compared stays as it is if it is no model.
     """
     allowed = {*config.mined, *(name for name, dataset in registry.items() if dataset.commercial == "yes")}
@@ -177,21 +172,16 @@ def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Confi
 
 
 def _in_languages(config: Configuration) -> Configuration:
-    """Keep only models and studies in the languages of `languages`, if it is set.
-
-    A model counts for its languages besides English; `en` selects models of English alone.
-
-    Raises:
-        InputError: no model knows one of the languages.
-    """
+    """Keep only models and studies in `languages`, besides English; `en` selects models of English alone."""
     if config.languages is None:
         return config
     chosen = {*config.languages}
     languages = {name: {*entry.languages} - {"en"} or {"en"} for name, entry in config.definitions.items()}
     known = {code for model in config.models for code in languages.get(model, ())}
     if unknown := chosen - known:
-        there = ", ".join(sorted(known))
-        raise InputError(f"config: languages: no model knows {min(unknown)!r}; there are models for {there}")
+        raise InputError(
+            f"config: languages: no model knows {min(unknown)!r}, but {', '.join(sorted(known))}"
+        )
 
     def kept(models: Iterable[str]) -> list[str]:
         return [model for model in models if languages.get(model, chosen) & chosen]

@@ -13,28 +13,29 @@ from paraphrastic_pipeline.registry.opus import OpusCorpus, read_list
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OriginalDataset, OtherEncoder
 
-# A section of the configuration and a name within it.
+# What has corpora, and a section of the configuration with a name within it.
+Entry = Definition | Mined
 Key = tuple[str, str]
+Datasets = Mapping[str, Dataset]
 # Where digests of the user's own files are kept, so that none is computed twice.
 DIGESTS = Path("resources/files")
 
 
-def datasets_of(config: Configuration, registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
+def datasets_of(config: Configuration, registry: Datasets) -> dict[str, Dataset]:
     """All data sets that a configuration can name.
 
-    The version of a file is its digest, so that results are rebuilt when its content changes; the version of
-    a mined corpus names what it is mined from.
+    The version of a file is its digest; that of a mined corpus names what it is mined from.
     """
     datasets = {**registry}
 
     def add(kind: str, files: list[RemoteFile]) -> None:
-        """Add files to their data set, unless it has a file in the same languages as the first one."""
+        # A data set has one file or pair of files for each pair of languages.
         name, version, languages = files[0].dataset, files[0].version, {*files[0].languages}
         dataset = datasets.setdefault(name, Dataset(name, version, kind, "see its source", ()))
         if not any({*file.languages} == languages for file in dataset.files):
             datasets[name] = replace(dataset, files=(*dataset.files, *files))
 
-    definitions: list[Definition | Mined] = [*config.definitions.values(), *config.mined.values()]
+    definitions: list[Entry] = [*config.definitions.values(), *config.mined.values()]
     for definition in definitions:
         for corpus in definition.corpora:
             if isinstance(corpus, FileCorpus):
@@ -44,18 +45,14 @@ def datasets_of(config: Configuration, registry: Mapping[str, Dataset]) -> dict[
     for name, mined in config.mined.items():
         source, language = mined.languages
         bitexts = [f"{corpus} {datasets[corpus].version}" for corpus in mined.names if corpus in datasets]
-        version = f"{source}-{language} of {' and '.join(bitexts)}, {_how(mined)}"
+        encoder = mined.encoder.place if isinstance(mined.encoder, OtherEncoder) else mined.encoder
+        how = f"by the encoder {encoder} at {mined.min_similarity}"
+        if translator := mined.translator:
+            how = f"translated by {translator.model} with a beam of {translator.beam}"
+        version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
         file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
         datasets[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
     return datasets
-
-
-def _how(mined: Mined) -> str:
-    """How a corpus is mined, for its version."""
-    if translator := mined.translator:
-        return f"translated by {translator.model} with a beam of {translator.beam}"
-    encoder = mined.encoder.place if isinstance(mined.encoder, OtherEncoder) else mined.encoder
-    return f"by the encoder {encoder} at {mined.min_similarity}"
 
 
 def _described(corpus: FileCorpus) -> tuple[str, list[RemoteFile]]:
@@ -81,27 +78,14 @@ def dataset_versions(files: OriginalDataset) -> dict[str, str]:
     return {Path(path).name: _version(path) for path in asdict(files).values()}
 
 
-def opus_corpora(definition: Definition | Mined, others: Iterable[str]) -> list[OpusCorpus]:
+def opus_corpora(definition: Entry, others: Iterable[str]) -> list[OpusCorpus]:
     """OPUS's entries for the corpora of a checked definition that are neither files nor among `others`."""
     names = [name for name in definition.corpora if isinstance(name, str) and name not in {*others}]
     lists = [read_list(pair) or {} for pair in combinations(definition.languages, 2) if names]
     return [listed[name] for name in names for listed in lists if name in listed]
 
 
-def corpus_pairs(
-    definition: Definition | Mined, datasets: Mapping[str, Dataset]
-) -> list[tuple[str, tuple[str, str]]]:
-    """A definition's corpora with the languages of their sides; for paraphrases, the same one twice.
-
-    A corpus is repeated if it has several pairs of the definition's languages.
-    """
-    names = definition.names
-    return [(name, pair) for name in names for pair in pairs_of(definition, name, datasets)]
-
-
-def pairs_of(
-    definition: Definition | Mined, name: str, datasets: Mapping[str, Dataset]
-) -> list[tuple[str, str]]:
+def pairs_of(definition: Entry, name: str, datasets: Datasets) -> list[tuple[str, str]]:
     """The pairs of languages that a definition takes from a corpus.
 
     Raises:
@@ -134,14 +118,9 @@ def _version(path: str) -> str:
     return f"sha256:{known['sha256']}"
 
 
-def definitions_needed(config: Configuration) -> list[Definition | Mined]:
-    """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
-    return list(needed(config, (("definitions", model) for model in config.models)).values())
-
-
-def needed(config: Configuration, keys: Iterable[Key]) -> dict[Key, Definition | Mined]:
-    """The entries under these keys, and all that they need."""
-    waiting, found = [*keys], dict[Key, Definition | Mined]()
+def needed(config: Configuration, keys: Iterable[Key]) -> dict[Key, Entry]:
+    """The entries under these keys, and all that they need, such as the encoders of mined corpora."""
+    waiting, found = [*keys], dict[Key, Entry]()
     while waiting:
         key = waiting.pop()
         if key not in found:
@@ -151,7 +130,7 @@ def needed(config: Configuration, keys: Iterable[Key]) -> dict[Key, Definition |
     return found
 
 
-def needs(config: Configuration, entry: Definition | Mined) -> list[Key]:
+def needs(config: Configuration, entry: Entry) -> list[Key]:
     """What an entry needs: a definition its teachers and mined corpora, a mined corpus its encoder."""
     mined, models = [], [entry.encoder] if isinstance(entry, Mined) else entry.teachers
     if isinstance(entry, Definition):

@@ -21,8 +21,6 @@ from paraphrastic_pipeline.settings.sections.training import Hyperparameters
 
 # Sections that a definition can override for its model.
 OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
-
-
 # Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
 RECIPES: Mapping[str, Json] = {
     recipe: recipe_values(Hyperparameters, recipe) for recipe in ("paper", "best", "transformer")
@@ -60,7 +58,7 @@ def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> Json:
 
 
 def undefined(model: str, definitions: Iterable[str]) -> str:
-    """The message about a model that has no definition."""
+    """What is wrong with a model that has no definition."""
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
 
 
@@ -75,9 +73,7 @@ class Variant(NamedTuple):
 def variants(study: str, models: Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
     """The models of a study by their names: each definition with all combinations of the varied values.
 
-    `vary` maps the path of a setting in a definition, such as `sweep.megabatch`, to its values: a list, or a
-    mapping with a name for each. If nothing is varied, the models are the definitions themselves, and the
-    name of a setting is that of its model.
+    If nothing is varied, the models are the definitions themselves, and have their names.
     """
     if not vary:
         return {name: Variant(name, {}, name) for name in models}
@@ -159,9 +155,6 @@ def _checked(values: Any, at: Sequence[str]) -> Any:
 def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[str, Json]:
     """The definitions as they were written, and those of models of studies and of further training runs.
 
-    Models of `language_choice` may get prefixed variants, whose tokens are cut as before, but have their own
-    parameters in the other language (Wieting et al. 2019, section 4.2).
-
     Raises:
         InputError: a name is taken, or a study names a model that has no definition.
     """
@@ -177,12 +170,10 @@ def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[st
             _set(definitions[name], path, value)
 
     for study, entry in config.studies.items():
-        if not entry.vary and len(entry.model) == 1:
-            raise InputError(f"config: studies.{study}.vary: is missing, so {entry.model[0]!r} has no rival")
         for name, (model, settings, _) in variants(study, entry.model, entry.vary).items():
             add(model, name, settings, f"studies.{study}{'' if model in given else '.model'}")
     for model in config.language_choice.models if config.language_choice.prefixed else ():
-        # The variant corresponds to no published system.
+        # Its tokens have their own parameters (Wieting et al. 2019, section 4.2).
         variant = {"encoder.languages": "separate", "published_as": []}
         add(model, prefixed_name(model), variant, "language_choice.prefixed")
     for model, definition in [*definitions.items()]:
@@ -199,14 +190,3 @@ def _set(definition: Json, path: str, value: Any) -> None:
         section[name] = section = {**(section.get(name) or {})}
     # Settings of a sweep are lists, but a study compares their single values.
     section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
-
-
-def data_models(config: Configuration) -> dict[str, str]:
-    """For each model, the model whose training data and vocabularies it uses.
-
-    It is the first one with the same data settings, among the models to build and then among all definitions.
-    A study's definition therefore never takes over the data of a model.
-    """
-    first: dict[str, str] = {}
-    order = dict.fromkeys([*config.models, *config.definitions])
-    return {model: first.setdefault(config.definitions[model].data_digest, model) for model in order}

@@ -32,7 +32,8 @@ def parsed(kind: Any, value: Any, at: Sequence[str] = ()) -> Any:
 
 def keys_of(section: Any) -> dict[str, Any]:
     """The keys of a section, each with its type."""
-    return get_type_hints(section, include_extras=True)
+    hints = get_type_hints(section, include_extras=True)
+    return {name: hints[name] for name in section.__pydantic_fields__}
 
 
 def kind_at(path: Sequence[str], kind: Any) -> Any:

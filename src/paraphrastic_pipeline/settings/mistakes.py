@@ -1,7 +1,7 @@
 """Mistakes that no single setting shows and that would cost a person an hour, each on one line."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
@@ -11,36 +11,29 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.base.errors import did_you_mean, hide_secrets
 from paraphrastic_pipeline.registry.addresses import secret_error
-from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset
+from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
-from paraphrastic_pipeline.settings.datasets import needed, needs, pairs_of, selection_kind
+from paraphrastic_pipeline.settings.datasets import Datasets, Entry, needed, needs, pairs_of, selection_kind
 from paraphrastic_pipeline.settings.definitions import OVERRIDABLE, undefined
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, looks_like_a_path
 
-Datasets = Mapping[str, Dataset]
 # A setting, whether it is wrong, and why.
 Row = tuple[str, Any, str]
 
 
 def mistakes(config: Configuration, registry: Datasets, datasets: Datasets) -> Iterator[str]:
     """Mistakes in a complete configuration, besides those in its definitions."""
-    mirror, definitions, choice = config.mirror, config.definitions, config.language_choice
+    mirror, definitions = config.mirror, config.definitions
     if mirror and (error := secret_error(mirror)):
         yield f"mirror: {hide_secrets(mirror)!r}: {error}"
     elif mirror and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
         yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
-    models = {"models": config.models, "language_choice.models": choice.models}
+    models = {"models": config.models, "language_choice.models": config.language_choice.models}
     models["evaluation.retrieval"] = config.evaluation.retrieval or []
-    for key, model in ((key, model) for key, of_key in models.items() for model in of_key):
-        if model not in definitions:
-            yield f"{key}: {undefined(model, definitions)}"
-        elif key == "evaluation.retrieval" and not definitions[model].held_out:
-            yield f"{key}: {model!r} holds out no pairs, so nothing can be compared by it"
-    languages = [{*definitions[model].languages} for model in choice.models if model in definitions]
-    if any(len(codes) != 2 or "en" not in codes or languages.count(codes) > 1 for codes in languages):
-        yield "language_choice.models: there should be one model of English and each other language"
+    for key, named in models.items():
+        yield from (f"{key}: {undefined(name, definitions)}" for name in named if name not in definitions)
     for name in {each for model in definitions for each in (model, f"{model}-untrained")} & {*config.systems}:
         yield f"systems.{name}: the name is taken by a model: give it another name"
     yield from _files(config, registry)
@@ -68,8 +61,8 @@ def definition_mistakes(model: str, own: Json, config: Configuration, datasets: 
     for section in ("max_pairs", "weights"):
         for name in getattr(definition, section):
             yield from _dataset(place[section], name, datasets, CORPUS_KINDS)
-    vectors = f"{place['training']}.initial_vectors"
-    yield from _dataset(vectors, training.initial_vectors, datasets, ("vectors", "file"))
+    at_vectors, vectors = f"{place['training']}.initial_vectors", training.initial_vectors
+    yield from _dataset(at_vectors, vectors, datasets, ("vectors", "file"))
     for key, teacher in (("teacher", training.teacher), ("distil", training.distil)):
         if teacher and teacher not in named and not (key == "teacher" and "/" in teacher):
             hint = did_you_mean(teacher, named)
@@ -110,7 +103,7 @@ def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
     for name in config.mined.keys() & registry.keys():
         yield f"mined.{name}: the name is in the registry of data sets: give it another name"
     known: dict[Any, Any] = dict.fromkeys((*registry, *config.mined))
-    entries: list[tuple[str, Definition | Mined]] = []
+    entries: list[tuple[str, Entry]] = []
     entries += ((f"definitions.{name}", entry) for name, entry in config.definitions.items())
     entries += ((f"mined.{name}", entry) for name, entry in config.mined.items())
     for at, entry in entries:
@@ -129,7 +122,7 @@ def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
                 yield f"{at}.corpora.{number}.name: {name!r} is another corpus, too, or has another order"
 
 
-def _corpora(at: str, entry: Definition | Mined, config: Configuration, datasets: Datasets) -> Iterator[str]:
+def _corpora(at: str, entry: Entry, config: Configuration, datasets: Datasets) -> Iterator[str]:
     """Corpora that are unknown, or have nothing in the languages of a definition."""
     lists = {pair: read_list(pair) for pair in combinations(entry.languages, 2)}
     listed = {name: corpus for entries in lists.values() for name, corpus in (entries or {}).items()}
@@ -192,10 +185,10 @@ def _data(definition: Definition, config: Configuration, datasets: Datasets) -> 
 def _model(definition: Definition) -> Iterator[Row]:
     """Settings of a model that do not go together."""
     training, encoder, architecture = definition.training, definition.encoder, definition.architecture
-    transformer, single = architecture.transformer, len(definition.languages) != 2
+    transformer, whole = architecture.transformer, "is for two languages, and not for a transformer"
     for section, sharing in (("encoder", encoder.languages), ("vocabulary", definition.vocabulary.languages)):
-        lonely = sharing != "shared" and (single or transformer)
-        yield f"{section}.languages", lonely, f"{sharing} is for two languages, and not for a transformer"
+        alone = transformer or len(definition.languages) != 2
+        yield f"{section}.languages", alone and sharing != "shared", f"{sharing} {whole}"
     others = len(encoder.parts) > 1 or encoder.parts[0].kind != "average" or training.init != "random"
     yield (
         "encoder.transformer",

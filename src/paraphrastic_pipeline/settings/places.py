@@ -50,7 +50,7 @@ def _here(path: str, *, folder: bool = False) -> str:
     return path
 
 
-# Files and folders that there are, and models in a folder or on the Hub.
+# What is there, or is a name on the Hub.
 File = Annotated[str, AfterValidator(_here)]
 Folder = Annotated[str, AfterValidator(lambda path: _here(path, folder=True))]
 Place = Annotated[str, AfterValidator(lambda place: place if hub_name(place) else _here(place, folder=True))]

@@ -11,7 +11,7 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.datasets import definitions_needed, opus_corpora
+from paraphrastic_pipeline.settings.datasets import needed, opus_corpora
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
@@ -75,7 +75,7 @@ class Corpora:
         others = {*read_registry(config.registry), *config.mined}
         self.opus_corpora = {
             corpus.file().location: corpus
-            for definition in definitions_needed(config)
+            for definition in needed(config, [("definitions", model) for model in config.models]).values()
             for corpus in opus_corpora(definition, others)
         }
         # The model that identifies languages; empty if it is off.

@@ -1,10 +1,8 @@
 """A whole configuration, and a model's definition in it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
-from hashlib import sha256
 from itertools import product
 from typing import Annotated, Literal
 
@@ -31,7 +29,6 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Several,
     SystemName,
     Whole,
-    as_json,
     by_recipe,
     section,
     setting,
@@ -52,8 +49,6 @@ from paraphrastic_pipeline.settings.sections.training import (
     Vocabulary,
 )
 
-# The settings that determine training data and vocabularies.
-_DATA = "languages corpora dataset selection duplicates max_pairs weights vocabulary held_out"
 Measure = Literal["held_out", "sts2017", "mean"]
 
 
@@ -66,14 +61,11 @@ class ModelSections:
     """Whether equal pairs keep one copy, repeated lines lose all (`drop_all`), or nothing is dropped."""
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
     choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
-    """What the best run is chosen by: [held-out pairs](../docs/evaluation.md#held-out-pairs), Pearson's r on
-    STS 2017 en-en (`sts2017`), or the `mean` of those there are.
-    """
+    """What the best run is chosen by: `held_out` pairs, `sts2017` en-en, or the `mean` of those there are."""
     max_pairs: Mapping[str, Positive | None] = setting({}, original="4 million for two corpora")
     """The number of random pairs that are used at most, by the name of the corpus; null for all."""
     weights: Mapping[str, Annotated[Number, Field(ge=1, le=100)] | None] = setting({})
-    """How often each pair is in the training data, by the name of the corpus; with 2.5, two or three times.
-    """
+    """How often each pair is in the training data, by the name of the corpus; 2.5 is two or three times."""
     vocabulary: Vocabulary = setting(Vocabulary)
     encoder: Encoder = setting(Encoder)
     recipe: Literal["best", "paper", "transformer"] | None = setting(None, original="paper")
@@ -121,17 +113,6 @@ class Definition(ModelSections, WithCorpora):
         made = {f"sentencepiece-{unit}{end}": (unit, of) for unit in units for end, of in sides.items()}
         first, *others = made
         return {"sentencepiece": made[first], **{name: made[name] for name in others}}
-
-    @cached_property
-    def data_digest(self) -> str:
-        """A digest of all that determines the training data and the vocabularies."""
-        data = {key: as_json(getattr(self, key)) for key in _DATA.split()}
-        if self.vocabulary.only_initial_vectors:
-            data["initial_vectors"] = self.training.initial_vectors
-        if transformer := self.architecture.transformer:
-            data["tokens"] = transformer.place
-        text = json.dumps([data, self.vocabularies, self.architecture.tables], sort_keys=True)
-        return sha256(text.encode()).hexdigest()
 
     @property
     def teachers(self) -> list[str]:

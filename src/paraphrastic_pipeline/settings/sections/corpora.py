@@ -58,13 +58,9 @@ class FileCorpus:
     name: PlainName | None = None
     """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
     kind: Annotated[str, Field(pattern=f"^({'|'.join((*FILE_KINDS, 'groups'))})$")] | None = None
-    """`tsv`, `jsonl`, `parquet` or `tmx`, as the ending says, `groups` of [sentences that mean the
-    same](../docs/download.md#groups-of-sentences), or `text` without pairs.
-    """
+    """`tsv`, `jsonl`, `parquet`, `tmx`, [`groups`](../docs/download.md#groups-of-sentences), or `text`."""
     columns: Annotated[list[NotEmpty | Positive], Field(min_length=1, max_length=100), DISTINCT] | None = None
-    """The names or numbers of the columns of source, target and scores, or of sentences; by default they are
-    [found in the file](../docs/download.md#tables-of-pairs).
-    """
+    """The columns of source, target and scores; by default [found](../docs/download.md#tables-of-pairs)."""
     languages: Annotated[list[LanguageCode], Field(min_length=1, max_length=2), DISTINCT] | None = None
     """The language or the pair of languages of the file; by default those of the definition."""
 

@@ -21,7 +21,6 @@ from paraphrastic_pipeline.settings.sections.fields import (
 
 PolishTask = Literal["ppc", "cr_h", "cr_m", "cds", "sick", "8tags"]
 Track = Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]
-Varied = list[Any] | Mapping[str, Any]
 # A single name may stand for a list of one.
 Names = Annotated[Several[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
@@ -107,10 +106,8 @@ class Study:
 
     model: Names
     """The definition that the study's models share, or a list of several."""
-    vary: Mapping[str, Annotated[Varied, Field(min_length=1)]] = setting({})
-    """Values by the path of a setting, such as `sweep.megabatch: [1, 20, 40]`, or with a name for each; all
-    combinations are trained.
-    """
+    vary: Mapping[str, Annotated[list[Any] | Mapping[str, Any], Field(min_length=1)]] = setting({})
+    """Values by path, such as `sweep.megabatch: [1, 20, 40]`, or named ones; all are combined."""
 
 
 @section

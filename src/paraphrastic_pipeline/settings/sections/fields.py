@@ -49,11 +49,11 @@ def as_json(value: Any) -> Any:
 
 
 def one_of(section: T, *keys: str) -> T:
-    """A section that has one of several keys; having none or two of them is a fault."""
+    """A section that has one of several keys, and neither none nor two of them."""
     given = [key for key in keys if getattr(section, key, None)]
     if len(given) != 1:
-        fault = f"needs one of {', '.join(keys)}; it has {' and '.join(given) or 'none'}"
-        raise PydanticCustomError("one_of", fault)
+        has = " and ".join(given) or "none"
+        raise PydanticCustomError("one_of", f"needs one of {', '.join(keys)}; it has {has}")
     return section
 
 
@@ -88,7 +88,6 @@ PairCode = Annotated[str, Field(pattern="^[a-z]{2,3}-[a-z]{2,3}$")]
 ModelName = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")]
 PlainName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
 SystemName = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-# It neither begins nor ends with a space.
 Label = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
 # Scores by which pairs can be ranked.
 Score = Literal["paraphrase_score", "trigram_overlap", "translation_score"]

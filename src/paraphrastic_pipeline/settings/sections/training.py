@@ -150,9 +150,7 @@ class Encoder:
 
 @section
 class EarlyStopping:
-    """Stops after `patience` scores in a row, one every `every` epochs, that are not better than the best,
-    whose parameters are kept. Null trains all epochs.
-    """
+    """Keeps the best parameters after `patience` scores, one each `every` epochs, that are not better."""
 
     patience: Positive
     every: Annotated[Number, Field(ge=0.001, le=1000)]
@@ -187,9 +185,7 @@ class Hyperparameters:
     megabatch_anneal: Count = 150
     """The number of mini-batches after which the mega-batch grows by one; with 0, it is full at once."""
     loss: Loss = by_recipe(paper="margin", best="margin", transformer="multiple_negatives")
-    """The margin loss with mined negatives (`margin`) or all targets of the mini-batch
-    (`multiple_negatives`), or the difference from the cosines of `distil` (`cosines`).
-    """
+    """With mined negatives (`margin`), all targets (`multiple_negatives`), or a teacher's `cosines`."""
     distil: str | None = None
     """The teacher, a definition or one of `systems`, whose cosines the model learns; null for none."""
     scale: Annotated[Number, Field(gt=0, le=1000)] = 20.0
@@ -221,9 +217,7 @@ class Hyperparameters:
     max_negative_share: Annotated[Number, Field(gt=0, le=2)] | None = None
     """Rules out negatives whose cosine is above this share of the pair's own (Moreira et al. 2024)."""
     mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision of the similarities that choose negatives. `leading` finds candidates by an eighth of the
-    dimensions; `auto` is the fastest that the processor or GPU has.
-    """
+    """The precision that finds negatives; `leading` first compares an eighth of the dimensions."""
     engine: EngineName = "auto"
     """`fused` uses kernels for averages, `autograd` torch's differentiation; `auto` picks the fastest."""
     device: Device = "cpu"
@@ -265,8 +259,7 @@ class TrainingSettings(Hyperparameters):
     @property
     def table_dimension(self) -> int:
         """Dimension of the tables that are trained, of which several are joined into one of `dimension`."""
-        joined = self.coarser and self.epochs
-        return self.trained_dimension or self.dimension if joined else self.dimension
+        return (self.coarser and self.epochs and self.trained_dimension) or self.dimension
 
     @property
     def negative_search(self) -> dict[str, Any]:
