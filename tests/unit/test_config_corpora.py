@@ -91,19 +91,9 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
     assert version() == first
 
 
-def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = configured(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
-    first = datasets_of(config, REGISTRY)
-    monkeypatch.setattr(
-        "paraphrastic_pipeline.settings.datasets.sha256", lambda path: pytest.fail("read again")
-    )
-    assert datasets_of(config, REGISTRY) == first
-
-
 @pytest.mark.parametrize(
     ("entry", "at", "cause"),
     [
-        ({"pth": "x.tsv"}, ".pth", "'path'"),
         ({"name": "x"}, ".path", "missing"),
         (7, "", "mapping"),
         ({**MINE, "name": "My Data"}, ".name", "match"),
@@ -155,16 +145,13 @@ def test_what_a_model_needs_is_needed_by_its_mined_corpora_too() -> None:
 @pytest.mark.parametrize(
     ("changes", "path", "cause"),
     [
-        ({"languages": ["de"]}, "mined.found.languages", "2"),
         ({"min_similarity": 70}, "mined.found.min_similarity", "1"),
-        ({"min_similarty": 0.5}, "mined.found.min_similarty", "'min_similarity'"),
         ({"corpora": ["sample_paranmt"]}, "mined.found.corpora", "de-en"),
         ({"corpora": ["found"]}, "mined.found.corpora", "de-en"),
         ({"encoder": "dee"}, "mined.found.encoder", "'dee'"),
         ({"encoder": "LaBSE"}, "mined.found.encoder", "{path"),
         ({"encoder": "fr"}, "mined.found.encoder", "de"),
         ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path", "not a folder"),
-        ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht", "'path'"),
         ({"encoder": "en"}, "definitions.en", "itself, by way of found"),
         ({"encoder": None}, "mined.found", "translator"),
         ({"translator": {"model": "a/b"}}, "mined.found", "encoder and translator"),

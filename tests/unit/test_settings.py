@@ -12,7 +12,6 @@ from documentation import generate
 
 import paraphrastic_pipeline.settings.sections as package
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.faults import keys_of, kind_at, options_of, parsed
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
 from paraphrastic_pipeline.settings.sections.fields import as_json
@@ -90,11 +89,6 @@ def test_a_run_is_the_same_after_it_was_a_parameter_of_a_rule() -> None:
     assert TrainingSettings(**as_json(run)) == run
     with pytest.raises(ValueError, match="epochs"):
         replace(run, epochs=-1)
-
-
-def test_recipes_have_the_same_settings() -> None:
-    assert all(values.keys() == RECIPES["best"].keys() for values in RECIPES.values())
-    assert (RECIPES["paper"]["init_std"], RECIPES["best"]["init_std"]) == (1.0, 0.1)
 
 
 def test_a_path_leads_to_the_kind_of_a_setting() -> None:

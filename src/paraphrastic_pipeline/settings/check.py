@@ -179,9 +179,7 @@ def _in_languages(config: Configuration) -> Configuration:
     languages = {name: {*entry.languages} - {"en"} or {"en"} for name, entry in config.definitions.items()}
     known = {code for model in config.models for code in languages.get(model, ())}
     if unknown := chosen - known:
-        raise InputError(
-            f"config: languages: no model knows {min(unknown)!r}, but {', '.join(sorted(known))}"
-        )
+        raise InputError(f"config: languages: no model knows {min(unknown)!r}; there are {sorted(known)}")
 
     def kept(models: Iterable[str]) -> list[str]:
         return [model for model in models if languages.get(model, chosen) & chosen]
