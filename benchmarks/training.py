@@ -358,9 +358,7 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
         run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)
         run.progress.batches_read = settings.megabatch * settings.megabatch_anneal
         before = run.progress.pairs_read
-        report = _Counted(
-            path.parent / "history", run.progress, n_pairs=len(pairs), epochs=1, name="", tensorboard=None
-        )
+        report = _Counted(path.parent / "history", run.progress, n_pairs=len(pairs), epochs=1, name="")
         report.steps = steps
         with contextlib.suppress(_EnoughError):
             run.finish(report, None, seconds_between_checkpoints=10.0)

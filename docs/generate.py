@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from paraphrastic_pipeline.settings.definitions import OVERRIDABLE
 from paraphrastic_pipeline.settings.faults import keys_of, options_of
-from paraphrastic_pipeline.settings.sections import configuration, corpora, encoder, evaluation, studies
+from paraphrastic_pipeline.settings.sections import configuration, corpora, evaluation, training
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
@@ -53,17 +53,17 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
         "weights",
     ),
     "Vocabulary and encoder": ("vocabulary", "encoder"),
-    "A part of an encoder": (encoder.Part,),
+    "A part of an encoder": (training.Part,),
     "Training": ("recipe", "training", "sweep", "choose_by"),
     "Evaluation": ("evaluation",),
     "Other people's encoders": ("systems", evaluation.System),
-    "Statistics and studies": ("statistics", "studies", studies.Study, "language_choice"),
+    "Studies": ("studies", evaluation.Study, "language_choice"),
 }
 # What stands before the keys of what has a name.
 PREFIXES = {
     corpora.Mined: "mined.{corpus}.",
     evaluation.System: "systems.{name}.",
-    studies.Study: "studies.{name}.",
+    evaluation.Study: "studies.{name}.",
 }
 INTRODUCTION = """\
 # All settings
@@ -90,7 +90,7 @@ def schema() -> str:
     whole = TypeAdapter(Configuration).json_schema()
     kinds = {
         name: kind
-        for module in (configuration, corpora, encoder, evaluation, studies)
+        for module in (configuration, corpora, evaluation, training)
         for name, kind in vars(module).items()
         if isinstance(kind, type) and is_dataclass(kind)
     }
@@ -130,8 +130,7 @@ def _rows_of(name: str | type) -> Iterator[list[str]]:
 def _rows(section: Any, key: str, prefix: str) -> Iterator[list[str]]:
     """A row for a setting, or a row for each setting of a section."""
     kind = keys_of(section)[key]
-    name = next(name for name, info in section.__pydantic_fields__.items() if key in (info.alias, name))
-    info, meaning = section.__pydantic_fields__[name], meanings(section).get(name)
+    info, meaning = section.__pydantic_fields__[key], meanings(section).get(key)
     inner = next((option for option in options_of(kind) if is_dataclass(option)), None)
     described = inner is not None and meanings(inner).keys() >= {field.name for field in fields(inner)}
     nullable = type(None) in options_of(kind)

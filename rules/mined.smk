@@ -24,7 +24,7 @@ rule measure_similarity:
     resources:
         **needs("measure_similarity"),
     params:
-        system=lambda wildcards: mining_system(settings.mined[wildcards.mined].encoder),
+        system=lambda wildcards: settings.mined[wildcards.mined].system,
         languages=lambda wildcards: settings.mined[wildcards.mined].languages,
         code=code_of("measure_similarity"),
     message:

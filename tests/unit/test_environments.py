@@ -44,7 +44,7 @@ DISTRIBUTIONS = {
 OURS = {"paraphrastic", "paraphrastic_pipeline", "snakemake_logger_plugin_paraphrastic", "adapter"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
 # where they are installed.
-OPTIONAL = {"ctranslate2", "faiss", "tensorboard"}
+OPTIONAL = {"ctranslate2", "faiss"}
 
 
 def imported(path: Path) -> set[str]:
@@ -90,7 +90,7 @@ def pinned(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("name", "extras"),
-    [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"tensorboard", "frameworks"})],
+    [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"frameworks"})],
 )
 def test_pinned_packages_are_complete(name: str, extras: set[str]) -> None:
     versions = {**pinned(name), **pinned("torch")}

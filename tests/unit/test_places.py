@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic_pipeline.settings.places import hub_name, place_mistakes
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.settings.faults import parsed
+from paraphrastic_pipeline.settings.places import Place, hub_name
 
 NAMES = {
     "owner/name": "owner/name",
@@ -18,7 +20,7 @@ NOT_HERE = {
     **dict.fromkeys(
         ("results/models/enn", "./results", "/gone", "../x", "a--b/c", "a b", "é/b", "{m}/x"), False
     ),
-    **dict.fromkeys(("hf://", "hf://a/b/c", "hf://models/en"), False),
+    **dict.fromkeys(("hf://", "hf://a/b/c"), False),
 }
 
 
@@ -33,16 +35,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("place", NAMES)
 def test_names_on_the_hub(place: str) -> None:
     assert hub_name(place) == NAMES[place]
-    assert [*place_mistakes("key", place)] == []
+    assert parsed(Place, place) == place
 
 
 def test_a_folder_that_is_here_is_no_name() -> None:
     assert hub_name("models/en") is None
-    assert [*place_mistakes("key", "models/en")] == []
+    assert parsed(Place, "models/en") == "models/en"
 
 
 @pytest.mark.parametrize("place", NOT_HERE)
 def test_what_is_neither_is_told(place: str) -> None:
-    (line,) = place_mistakes("key", place)
-    assert line.startswith(f"key: {place!r} ")
-    assert (f"hf://{place}" in line) == NOT_HERE[place]
+    with pytest.raises(InputError, match=r"^config: key: ") as error:
+        parsed(Place, place, ("key",))
+    assert (f"hf://{place}" in str(error.value)) == NOT_HERE[place]

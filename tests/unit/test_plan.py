@@ -50,7 +50,6 @@ def configuration(**changes: Any) -> Configuration:
         config,
         definitions={"de": definition},
         shards=4,
-        statistics=replace(config.statistics, sentences=1000),
     )
 
 

@@ -103,5 +103,3 @@ def test_faults_name_the_line(tmp_path: Path, text: str, message: str) -> None:
 
 def test_the_configuration_names_one_table() -> None:
     assert checked(changed("evaluation.probes", "probes"))["evaluation"]["probes"] == "probes"
-    with pytest.raises(InputError, match=r"evaluation.probes: 'tatoeba' has \d+ files; one table is needed"):
-        checked(changed("evaluation.probes", "tatoeba"))

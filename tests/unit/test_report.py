@@ -3,11 +3,9 @@
 import json
 import logging
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -247,42 +245,6 @@ def test_there_is_a_bar_on_a_terminal_only(
         assert stream.text == ""
 
 
-def test_tensorboard_is_missed_before_training_begins(
-    data: Data,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(InputError, match=r"training\.tensorboard: is true, but .* pip install tensorboard"):
-        stopped(data, tmp_path / "model", SETTINGS, monkeypatch, step=1, tensorboard=True)
-
-
-def test_tensorboard_is_told_what_the_history_has(
-    data: Data,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told: list[tuple[str, float, int]] = []
-    opened: list[tuple[str, int]] = []
-
-    class Writer:
-        def __init__(self, folder: str, purge_step: int) -> None:
-            opened.append((folder, purge_step))
-
-        def add_scalar(self, name: str, value: float, step: int) -> None:
-            told.append((name, value, step))
-
-        def close(self) -> None: ...
-
-    module = ModuleType("torch.utils.tensorboard")
-    module.SummaryWriter = Writer  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
-    weights = train_model(data, tmp_path / "model", SETTINGS, tensorboard=True)
-    assert opened == [(str(tmp_path / "model/tensorboard"), 1)]
-    losses = [(round(value, 6), step) for name, value, step in told if name == "loss"]
-    assert losses == [(line["loss"], line["step"]) for line in history(weights)]
-
-
 def test_the_rest_of_an_epoch_is_no_spike() -> None:
     lines = [{"step": step, "megabatch": 10} for step in (10, 14, 20, 30)]
     assert [line["step"] for line in _without_rests(lines)] == [10, 20, 30]
@@ -322,9 +284,7 @@ def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     read = Progress(line_loss=1.0, line_pairs=1)
-    lines = history_module.Report(
-        tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="", tensorboard=None
-    )
+    lines = history_module.Report(tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="")
     lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
     with pytest.raises(InputError, match="/dev/full: cannot be written: No space left on device"):
         lines.line(read, megabatch=1, scored=False)

@@ -1,19 +1,12 @@
-"""Test the definitions, shared data and table of models that differ in a few settings."""
+"""Test the definitions and shared data of models that differ in a few settings."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from configurations import assert_fault, checked, configured, load
 
-from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.base.tables import read_csv_with_header
-from paraphrastic_pipeline.evaluation.study_tables import STUDIES_COLUMNS, tabulate_studies
-from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.settings.study_models import data_models, seed_runs, variants
-
-PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
+from paraphrastic_pipeline.settings.definitions import seed_runs, variants
+from paraphrastic_pipeline.workflow.models import data_models
 
 
 def config_with(**studies: Any) -> dict[str, Any]:
@@ -59,13 +52,6 @@ def test_a_study_of_several_definitions_varies_each_of_them() -> None:
     assert config["definitions"]["de-both-1"]["encoder"]["parts"][0]["kind"] == "bilstm"
 
 
-def test_a_study_that_varies_nothing_compares_its_definitions() -> None:
-    config = checked(config_with(languages={"model": ["de", "fr"]}))
-    assert not [name for name in config["definitions"] if "languages" in name]
-    found = variants("languages", ["de", "fr"], {})
-    assert {model: variant.name for model, variant in found.items()} == {"de": "de", "fr": "fr"}
-
-
 def test_named_values_have_the_number_types_of_their_setting() -> None:
     study = {
         "model": "de",
@@ -109,13 +95,6 @@ def test_models_of_the_same_pairs_share_them() -> None:
     assert shared["fr"] == "fr"
 
 
-def test_a_definition_before_another_does_not_take_over_its_data() -> None:
-    config = load("small")
-    de = config["definitions"]["de"]
-    config["definitions"] = {"a": de, **config["definitions"]}
-    assert data_models(configured(config))["de"] == data_models(configured(config))["a"] == "de"
-
-
 @pytest.mark.parametrize(
     ("study", "at", "cause"),
     [
@@ -126,14 +105,10 @@ def test_a_definition_before_another_does_not_take_over_its_data() -> None:
         ({"model": "de", "vary": {"recipe": []}}, ".vary.recipe", "1"),
         ({"model": "de", "vary": {"recipe": {"a": "bst"}}}, ".vary.recipe.a", "'best'"),
         ({"model": "de", "vary": {"seeds": ["x"]}}, ".vary.seeds.0", "integer"),
-        ({"model": "de", "vary": {"seeds": [None]}}, ".vary.seeds.0", "integer"),
         ({"model": "de", "vary": {"seeds": [[1]]}}, ".vary.seeds.0", "integer"),
         ({"model": "de", "vary": {"training.epochs": [float("inf")]}}, ".vary.training.epochs.0", "finite"),
-        ({"model": "de", "vary": {"vocabulary.size": [-float("inf")]}}, ".vary.vocabulary.size.0", "finite"),
         ({"model": "de", "vary": {"selection.paraphrase.rank": {"a": {"min": 0}}}},
          ".vary.selection.paraphrase.rank.a.by", "missing"),
-        ({"model": "de", "vary": {}}, ".vary", "missing"),
-        ({"model": ["de"]}, ".vary", "missing"),
         ({"model": ["de", "de"]}, ".model", "twice"),
         ({"model": []}, ".model", "1"),
         ({"vary": {"recipe": ["best"]}}, ".model", "missing"),
@@ -162,81 +137,11 @@ def test_what_a_study_may_vary() -> None:
 def test_a_name_that_is_taken() -> None:
     config = config_with(x={"model": "de", "vary": {"recipe": ["best"]}})
     config["definitions"]["de-x-1"] = config["definitions"]["fr"]
-    with pytest.raises(InputError, match=r"studies\.x: 'de-x-1' is a definition already"):
-        check_config(config)
-
-
-def table(
-    folder: Path, *, data: str, study: str = "megabatch", with_sts: bool = True, scored: bool = True
-) -> list[dict[str, str]]:
-    models, files = [], []
-    for number, score in enumerate((0.6, 0.7)):
-        sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
-        development = f"7{number}.16" if scored else ""
-        sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,{development},yes\n")
-        result = {
-            "system": f"P-SP de-{number}",
-            "missing": [],
-            "source": "measured",
-            "data": data,
-            "datasets": {"2012/MSRpar": {}, "2013/FNWN": {}},
-            "measurements": {
-                "pearson avg": {"value": score, "interval": [score - 0.02, score + 0.02]},
-                "pearson datasets": {"value": score - 0.1, "interval": [score - 0.11, score]},
-            },
-        }
-        sts.write_text(json.dumps(result))
-        models.append((study, f"sweep.megabatch {number}", f"de-{number}"))
-        files.append((sweep, sts))
-    sweeps, results = zip(*files, strict=True)
-    results = results if with_sts else ()
-    tabulate_studies(sweeps, results, PUBLISHED, folder / "studies.csv", models=models)
-    header, rows = read_csv_with_header(folder / "studies.csv")
-    assert header == STUDIES_COLUMNS
-    return rows
-
-
-def test_a_row_each_with_the_chosen_run(tmp_path: Path) -> None:
-    rows = table(tmp_path, data="sample")
-    assert [
-        (row["setting"], row["development"], row["sts"], row["sts_low"], row["sts_high"]) for row in rows
-    ] == [
-        ("sweep.megabatch 0", "70.2", "60.0", "58.0", "62.0"),
-        ("sweep.megabatch 1", "71.2", "70.0", "68.0", "72.0"),
-    ]
-    second = rows[1]
-    assert (second["model"], second["datasets"]) == ("de-1", "2")
-    assert [second[f"sts_datasets{end}"] for end in ("", "_low", "_high")] == ["60.0", "59.0", "70.0"]
-
-
-def test_a_study_without_test_sets_of_sts(tmp_path: Path) -> None:
-    rows = table(tmp_path, data="official", with_sts=False)
-    assert [(row["model"], row["source"], row["development"]) for row in rows] == [
-        ("de-0", "measured", "70.2"),
-        ("de-1", "measured", "71.2"),
-    ]
-    assert not any(row[name] for row in rows for name in ("sts", "sts_low", "datasets", "sts_datasets"))
-
-
-def test_a_study_without_development_scores(tmp_path: Path) -> None:
-    assert [row["development"] for row in table(tmp_path, data="sample", scored=False)] == ["", ""]
-
-
-def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_path: Path) -> None:
-    rows = table(tmp_path, data="official")
-    assert [row["source"] for row in rows] == ["published"] * 6 + ["measured"] * 2
-    assert rows[-1]["system"] == "P-SP de-1"
-    assert (rows[3]["system"], rows[3]["setting"], rows[3]["development"]) == (
-        "BiLSTM Avg.",
-        "sweep.megabatch 1",
-        "82.4",
-    )
-    assert rows[3]["datasets"] == ""
-    assert len(table(tmp_path, data="official", study="other")) == 2
-    sizes = table(tmp_path, data="official", study="corpus_size")
-    printed = next(row for row in sizes if row["setting"] == "cs-sp-2m")
-    assert (printed["system"], printed["sts"], printed["sts_datasets"]) == ("SP (20k)", "", "70.0")
-    assert printed["datasets"] == "25"
+    assert_fault(config, "studies.x", "'de-x-1'")
+    config = config_with()
+    config["definitions"] |= {"de-seed-2": config["definitions"]["fr"]}
+    config["definitions"]["de"]["seeds"] = 2
+    assert_fault(config, "definitions.de.seeds", "'de-seed-2'")
 
 
 def test_training_runs_with_other_seeds_are_models_of_the_same_data() -> None:
@@ -249,11 +154,3 @@ def test_training_runs_with_other_seeds_are_models_of_the_same_data() -> None:
     seeds = [next(iter(found.definitions[run].runs.values())).seed for run in seed_runs(found, "de")]
     assert seeds == [found.seed, found.seed + 1, found.seed + 2]
     assert data_models(found)["de-seed-3"] == "de"
-
-
-def test_a_run_of_another_seed_does_not_take_a_name() -> None:
-    config = config_with()
-    config["definitions"]["de"]["seeds"] = 2
-    config["definitions"]["de-seed-2"] = config["definitions"]["fr"]
-    with pytest.raises(InputError, match=r"definitions\.de\.seeds: 'de-seed-2' is a definition already"):
-        check_config(config)

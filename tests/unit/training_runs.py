@@ -61,12 +61,11 @@ def train_model(
     settings: TrainingSettings,
     *,
     minutes: float = 60,
-    tensorboard: bool = False,
     **more: Any,
 ) -> Path:
     """Train, with checkpoints after this time and after each epoch, and return the model's weights."""
     inputs = training_inputs(data, settings)
-    watching = train.Watching(checkpoint_minutes=minutes, tensorboard=tensorboard)
+    watching = train.Watching(checkpoint_minutes=minutes)
     train.train_model(inputs, output, threads=1, watching=watching, **more)
     return output / "model.safetensors"
 

@@ -248,7 +248,6 @@ def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path:
 
 def test_what_no_figure_depends_on_replans_nothing(finished: Path) -> None:
     configure(finished, "training.checkpoint_minutes", 1)
-    configure(finished, "training.tensorboard", True)
     assert planned(finished, "all").rules == set()
 
 

@@ -73,8 +73,7 @@ def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) ->
         "model": model,
         "source": "measured",
         "data": "",
-        # A model without held-out pairs and without STS has no score.
-        "development": development and f"{float(development):.1f}",
+        "development": f"{float(development):.1f}" if development else "",
     }
     if sts is None:
         return about

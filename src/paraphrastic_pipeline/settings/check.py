@@ -1,31 +1,30 @@
 """Check the whole configuration before anything runs, and complete it with the defaults."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from yaml import MarkedYAMLError, YAMLError
+from yaml import YAMLError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
+from paraphrastic_pipeline.settings.datasets import datasets_of
 from paraphrastic_pipeline.settings.definitions import (
+    OF_PAPER,
     OVERRIDABLE,
     RECIPES,
-    SELECTION_OF_PAPER,
-    TEXT_BY_RECIPE,
+    all_definitions,
+    checked_studies,
     merged,
-    mined_datasets,
     recipe_of,
-)  # fmt: skip
+)
 from paraphrastic_pipeline.settings.faults import parsed
-from paraphrastic_pipeline.settings.local_files import completed_file, file_mistakes, named_datasets
 from paraphrastic_pipeline.settings.mistakes import definition_mistakes, mistakes
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import Corpus
 from paraphrastic_pipeline.settings.sections.fields import as_json, recipe_values
-from paraphrastic_pipeline.settings.study_models import all_definitions, checked_studies
 from paraphrastic_pipeline.settings.yaml import read_yaml
 
 # The default configuration in a checkout of the pipeline.
@@ -47,13 +46,10 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
             raise InputError(f"{path}: is not a file")
         try:
             content = read_yaml(path.read_text(encoding="utf-8"))
-        except MarkedYAMLError as error:
-            line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-            raise InputError(f"{path}{line}: not as YAML should be: {error.problem}") from None
-        except (YAMLError, ValueError) as error:
-            raise InputError(f"{path}: not YAML: {on_one_line(error)}") from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except (YAMLError, ValueError, OSError) as error:
+            mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", error)
+            place = f"{path}:{mark.line + 1}" if mark else path
+            raise InputError(f"{place}: not YAML: {on_one_line(problem)}") from None
         if not isinstance(content, dict):
             raise InputError(f"{path}: not a configuration: it has no keys at its top level")
         config = merged(config, content)
@@ -63,8 +59,7 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
 def complete_config(config: Mapping[str, Any]) -> Json:
     """The configuration with the defaults of all sections; the result is again a valid configuration.
 
-    Definitions are not filled, since each overrides these sections key by key, and neither are settings whose
-    default depends on the recipe or the encoder, which definitions may change.
+    Definitions are not filled, and neither are settings that follow from the recipe or the encoder.
 
     Raises:
         InputError: one line per error in a single setting, with the path of the key.
@@ -76,43 +71,35 @@ def complete_config(config: Mapping[str, Any]) -> Json:
 def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Dataset]]:
     """Check and complete the configuration, and complete every definition with the global sections.
 
-    Settings that `training` leaves out come from the recipe. Models of studies and further training runs get
-    their own definitions, and corpora that are files their names.
-
-    Returns:
-        The configuration, and the data sets by name: those of the registry and those of the configuration.
+    Models of studies and further training runs get their own definitions. Beside the configuration, there are
+    the data sets by name: those of the registry and its own.
 
     Raises:
         InputError: one line per error, with the path of the key.
     """
     given = _given(config)
-    written = _written(given)
-    written = _in_languages(written)
+    written = _in_languages(_written(given))
     definitions = all_definitions(written, given["definitions"])
     shown = _with_defaults(given, written)
     sections = {key: shown[key] for key in OVERRIDABLE if key in shown}
     whole = _completed(shown, written.seed)
-    text = {key: value for key, value in given.get("text", {}).items() if value is not None}
-    whole["text"] = {**TEXT_BY_RECIPE[whole["recipe"]], **text}
     whole |= {key: as_json(getattr(written, key)) for key in ("models", "studies", "language_choice")}
     whole["definitions"] = {
         name: _completed(merged(sections, definition), written.seed)
         for name, definition in definitions.items()
     }
-    whole["mined"] = {name: _with_files(mined) for name, mined in given.get("mined", {}).items()}
     complete: Configuration = parsed(Configuration, whole)
     registry = read_registry(complete.registry)
     if complete.licences == "commercial":
         complete = _commercial(complete, registry)
-    _refuse(file_mistakes(complete, registry))
-    datasets = {**registry, **named_datasets(complete, registry)}
-    datasets |= mined_datasets(complete, datasets)
-    lines = [*mistakes(complete, datasets)]
+    datasets = datasets_of(complete, registry)
+    lines = [*mistakes(complete, registry, datasets)]
     for name, own in definitions.items():
         # Models of studies repeat the mistakes of those that they copy.
         if name in given["definitions"] or not lines:
             lines += definition_mistakes(name, own, complete, datasets)
-    _refuse(lines)
+    if lines:
+        raise InputError(*(f"config: {line}" for line in dict.fromkeys(lines)))
     return complete, datasets
 
 
@@ -123,11 +110,9 @@ def complete_definition(definition: Mapping[str, Any]) -> Definition:
 
 
 def _given(config: Mapping[str, Any]) -> Json:
-    """A copy of a configuration as it was written, with the papers' filters if its recipe is theirs."""
-    given: Json = _plain(config)
-    if given.get("recipe") == "paper" and isinstance(given.get("selection", {}), dict):
-        given["selection"] = merged(SELECTION_OF_PAPER, given.get("selection", {}))
-    return given
+    """A copy of a configuration as it was written, with what the recipe of the papers stands for."""
+    given: Json = json.loads(json.dumps(config, default=str))
+    return merged(OF_PAPER, given) if given.get("recipe") == "paper" else given
 
 
 def _written(given: Json) -> Configuration:
@@ -138,16 +123,15 @@ def _written(given: Json) -> Configuration:
 
 def _with_defaults(given: Json, written: Configuration) -> Json:
     """The configuration with the defaults of all settings that follow from no others."""
-    complete = _without(as_json(written), recipe_values(ModelSections, "best"), given)
-    for section, follow in (("training", RECIPES["best"]), ("sweep", ("dropout",))):
-        complete[section] = _without(complete[section], follow, given.get(section, {}))
+    complete: Json = as_json(written)
+    for section, stated, follow in (
+        (complete, given, recipe_values(ModelSections, "best")),
+        (complete["training"], given.get("training", {}), RECIPES["best"]),
+        (complete["sweep"], given.get("sweep", {}), {"dropout"}),
+    ):
+        for key in {*follow} - stated.keys():
+            del section[key]
     return {**complete, "definitions": given["definitions"]}
-
-
-def _without(section: Json, follow: Iterable[str], stated: Iterable[str]) -> Json:
-    """A section without settings that follow from others, unless they are stated."""
-    left_out = {*follow} - {*stated}
-    return {key: value for key, value in section.items() if key not in left_out}
 
 
 def _completed(section: Mapping[str, Any], seed: int) -> Json:
@@ -160,7 +144,7 @@ def _completed(section: Mapping[str, Any], seed: int) -> Json:
     return {
         "seed": seed,
         **recipe_values(ModelSections, recipe),
-        **_with_files(section),
+        **section,
         "recipe": recipe,
         "encoder": {**encoder, "parts": parts},
         "training": {**RECIPES[recipe], **taught, **training},
@@ -168,76 +152,37 @@ def _completed(section: Mapping[str, Any], seed: int) -> Json:
     }
 
 
-def _with_files(section: Mapping[str, Any]) -> Json:
-    """A section whose corpora that are files have the names, kinds and languages that follow from others."""
-    if "corpora" not in section:
-        return dict(section)
-    languages = section["languages"]
-    return {**section, "corpora": [completed_file(corpus, languages) for corpus in section["corpora"]]}
-
-
-def _refuse(lines: Iterable[str]) -> None:
-    if refused := [f"config: {line}" for line in dict.fromkeys(lines)]:
-        raise InputError(*refused)
-
-
-def _plain(value: Any) -> Any:
-    """Copy `value` into dictionaries with text as keys, lists and scalars."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
-
-
 def _commercial(config: Configuration, registry: Mapping[str, Dataset]) -> Configuration:
-    """Leave out corpora that do not clearly allow commercial use, and refuse a model without any other.
+    """Leave out corpora that do not clearly allow commercial use, but no files of the user.
 
-    The user's own files stay, as the user knows what they allow. The registry says nothing of OPUS's others.
     A definition by whose pairs systems are compared stays as it is if it is no model.
     """
-
-    def is_allowed(corpus: Corpus) -> bool:
-        is_other = corpus in config.mined or not isinstance(corpus, str)
-        return is_other or (corpus in registry and registry[str(corpus)].commercial == "yes")
-
-    def allowed(at: str, entry: Any) -> Any:
-        kept = replace(entry, corpora=[*filter(is_allowed, entry.corpora)] or entry.corpora)
-        if entry.corpora and not any(map(is_allowed, entry.corpora)):
-            raise InputError(f"config: {at}.corpora: none of them clearly allows commercial use")
-        if isinstance(kept, Definition):
-            kept = replace(kept, max_pairs=_of(kept, kept.max_pairs), weights=_of(kept, kept.weights))
-        return kept
-
+    allowed = {*config.mined, *(name for name, dataset in registry.items() if dataset.commercial == "yes")}
     compared = {*(config.evaluation.retrieval or ())} - {*config.models}
-    definitions = {
-        name: entry if name in compared else allowed(f"definitions.{name}", entry)
-        for name, entry in config.definitions.items()
-    }
-    mined = {name: allowed(f"mined.{name}", entry) for name, entry in config.mined.items()}
-    return replace(config, definitions=definitions, mined=mined)
 
+    def kept(at: str, entries: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for name, entry in entries.items():
+            corpora = [corpus for corpus in entry.corpora if not isinstance(corpus, str) or corpus in allowed]
+            if entry.corpora and not corpora and name not in compared:
+                raise InputError(f"config: {at}.{name}.corpora: none of them clearly allows commercial use")
+            yield name, entry if name in compared else replace(entry, corpora=corpora)
 
-def _of(definition: Definition, numbers: Mapping[str, Any]) -> Json:
-    return {name: numbers[name] for name in numbers if name in definition.names}
+    definitions = dict(kept("definitions", config.definitions))
+    return replace(config, definitions=definitions, mined=dict(kept("mined", config.mined)))
 
 
 def _in_languages(config: Configuration) -> Configuration:
-    """Keep only models and studies in the languages of `languages`, if it is set.
-
-    A model counts for its languages besides English; `en` selects models of English alone.
-
-    Raises:
-        InputError: no model knows one of the languages.
-    """
+    """Keep only models and studies in `languages`, besides English; `en` selects models of English alone."""
     if config.languages is None:
         return config
+    chosen = {*config.languages}
     languages = {name: {*entry.languages} - {"en"} or {"en"} for name, entry in config.definitions.items()}
-    known = {code for model in config.models for code in languages[model]}
-    if unknown := [code for code in config.languages if code not in known]:
-        there = ", ".join(sorted(known))
-        raise InputError(f"config: languages: no model knows {unknown[0]!r}; there are models for {there}")
+    known = {code for model in config.models for code in languages.get(model, ())}
+    if unknown := chosen - known:
+        raise InputError(f"config: languages: no model knows {min(unknown)!r}; there are {sorted(known)}")
 
     def kept(models: Iterable[str]) -> list[str]:
-        return [model for model in models if languages[model] & {*(config.languages or ())}]
+        return [model for model in models if languages.get(model, chosen) & chosen]
 
     studies = {}
     for name, study in config.studies.items():

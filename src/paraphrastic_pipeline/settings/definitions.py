@@ -1,42 +1,41 @@
-"""What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
+"""What makes a definition: recipes, models of studies, and further training runs.
+
+Models of studies and training runs differ from another model in some settings. They become ordinary
+definitions, so the same Snakemake rules build them.
+"""
 
 import copy
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from itertools import product
+from typing import Any, NamedTuple
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
+from paraphrastic_pipeline.settings.faults import kind_at, parsed
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
-from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OtherEncoder
-from paraphrastic_pipeline.settings.sections.fields import recipe_values
+from paraphrastic_pipeline.settings.sections.evaluation import Study
+from paraphrastic_pipeline.settings.sections.fields import as_json, recipe_values
 from paraphrastic_pipeline.settings.sections.training import Hyperparameters
-
-# A section of the configuration and a name within it.
-Key = tuple[str, str]
 
 # Sections that a definition can override for its model.
 OVERRIDABLE = tuple(field.name for field in fields(ModelSections))
-
-
 # Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
 RECIPES: Mapping[str, Json] = {
     recipe: recipe_values(Hyperparameters, recipe) for recipe in ("paper", "best", "transformer")
 }
-# The filters of the papers' code, which replace the defaults if the whole configuration has the
-# recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
-SELECTION_OF_PAPER: Json = {
-    "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
-    "paraphrase": {
-        "length": {"min": 5, "max": 40, "count": "mean"},
-        "language": {"rule": "best", "min_probability": 0.0},
+# What the recipe `paper` of the whole configuration stands for besides: the papers' code counts words, and
+# filters bitext by the length of the English side, and ParaNMT by the mean length and the best label.
+OF_PAPER: Json = {
+    "text": {"words": "white_space", "identify": "original"},
+    "selection": {
+        "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
+        "paraphrase": {
+            "length": {"min": 5, "max": 40, "count": "mean"},
+            "language": {"rule": "best", "min_probability": 0.0},
+        },
     },
-}
-# How text is counted and identified, if `text` does not say it, by the recipe of the whole configuration.
-TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
-    "paper": {"words": "white_space", "identify": "original"},
-    "best": {"words": "script", "identify": "model"},
-    "transformer": {"words": "script", "identify": "model"},
 }
 
 
@@ -58,106 +57,136 @@ def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> Json:
     return both
 
 
-def corpus_pairs(
-    definition: Definition | Mined, datasets: Mapping[str, Dataset]
-) -> list[tuple[str, tuple[str, str]]]:
-    """A definition's corpora with the languages of their sides; for paraphrases, the same one twice.
-
-    A corpus is repeated if it has several pairs of the definition's languages.
-    """
-    names = definition.names
-    return [(name, pair) for name in names for pair in pairs_of(definition, name, datasets)]
-
-
-def pairs_of(
-    definition: Definition | Mined, name: str, datasets: Mapping[str, Dataset]
-) -> list[tuple[str, str]]:
-    """The pairs of languages that a definition takes from a corpus.
-
-    Raises:
-        InputError: the corpus has nothing in the definition's languages.
-    """
-    for corpus in definition.corpora:
-        if isinstance(corpus, FileCorpus) and corpus.name == name and corpus.languages:
-            return [(corpus.languages[0], corpus.languages[-1])]
-    return datasets[name].pairs_among(definition.languages)
-
-
-def selection_kind(pair: Sequence[str]) -> str:
-    """The section of the selection that applies to pairs in these languages."""
-    return "bitext" if len(set(pair)) > 1 else "paraphrase"
-
-
 def undefined(model: str, definitions: Iterable[str]) -> str:
-    """The message about a model that has no definition."""
+    """What is wrong with a model that has no definition."""
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
 
 
-def mining_system(encoder: str | OtherEncoder) -> str:
-    """The system that an encoder of mined corpora is, in the form that `open_encoder` accepts."""
-    if isinstance(encoder, str):
-        return f"results/models/{encoder}"
-    return encoder.place
+class Variant(NamedTuple):
+    """A model of a study: the definition that it copies, its own `settings` by path, and their name."""
+
+    model: str
+    settings: Json
+    name: str
 
 
-def mined_datasets(config: Configuration, datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
-    """The mined corpora of a configuration as data sets; the version of each names what it is mined from."""
-    made = {}
-    for name, mined in config.mined.items():
-        source, language = mined.languages
-        bitexts = [f"{corpus} {datasets[corpus].version}" for corpus in mined.names if corpus in datasets]
-        # Having neither or both of them is an error that is reported later.
-        how = "by nothing"
-        if translator := mined.translator:
-            how = f"translated by {translator.model} with a beam of {translator.beam}"
-        elif encoder := mined.encoder:
-            system = encoder if isinstance(encoder, str) else mining_system(encoder)
-            how = f"by the encoder {system} at {mined.min_similarity}"
-        version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
-        file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
-        made[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
-    return made
+def variants(study: str, models: Sequence[str], vary: Mapping[str, Any]) -> dict[str, Variant]:
+    """The models of a study by their names: each definition with all combinations of the varied values.
+
+    If nothing is varied, the models are the definitions themselves, and have their names.
+    """
+    if not vary:
+        return {name: Variant(name, {}, name) for name in models}
+    combinations = [*product(*(_named(path, values) for path, values in vary.items()))]
+    return {
+        f"{model}-{study}-{number}": Variant(
+            model,
+            {path: value for path, _, value in combination},
+            ", ".join(name for _, name, _ in combination),
+        )
+        for model in models
+        for number, combination in enumerate(combinations, start=1)
+    }
 
 
-def definitions_needed(config: Configuration) -> list[Definition | Mined]:
-    """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
-    waiting: list[Key] = [("definitions", model) for model in config.models]
-    needed: dict[Key, Definition | Mined] = {}
-    while waiting:
-        key = waiting.pop()
-        if key not in needed:
-            needed[key] = _entry(config, key)
-            waiting += _needs(config, key)
-    return list(needed.values())
+def _named(path: str, values: Any) -> list[tuple[str, str, Any]]:
+    """The path, the name in tables, and the value of each setting, such as `sweep.megabatch 20`."""
+    if isinstance(values, Mapping):
+        return [(path, name, value) for name, value in values.items()]
+    return [(path, f"{path} {_shown(value)}", value) for value in values]
 
 
-def _entry(config: Configuration, key: Key) -> Definition | Mined:
-    section, name = key
-    return config.definitions[name] if section == "definitions" else config.mined[name]
+def _shown(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return " + ".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
-def _needs(config: Configuration, key: Key) -> list[Key]:
-    """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
-    entry = _entry(config, key)
-    if isinstance(entry, Definition):
-        teachers = {entry.training.distil, entry.training.teacher} & {*config.definitions}
-        taught = [("definitions", teacher) for teacher in sorted(filter(None, teachers))]
-        return [*taught, *(("mined", corpus) for corpus in entry.names if corpus in config.mined)]
-    encoder = entry.encoder
-    if isinstance(encoder, str) and encoder in config.definitions:
-        return [("definitions", encoder)]
-    return []
+def prefixed_name(model: str) -> str:
+    """Name of a model's variant in which the other language's tokens have a prefix, so nothing is shared."""
+    return f"{model}-prefixed"
 
 
-def path_of_needs(config: Configuration, start: Key, goal: Key) -> list[Key] | None:
-    """The shortest path along needs from `start` to `goal`, both included; None if there is none."""
-    ways, seen = [[start]], {start}
-    while ways:
-        path = ways.pop(0)
-        for key in _needs(config, path[-1]):
-            if key == goal:
-                return [*path, key]
-            if key not in seen:
-                seen.add(key)
-                ways.append([*path, key])
-    return None
+def seed_names(model: str, seeds: int) -> list[str]:
+    """Names of a model's training runs; the first is the model itself."""
+    return [model, *(f"{model}-seed-{number}" for number in range(2, seeds + 1))]
+
+
+def seed_runs(config: Configuration, system: str) -> list[str]:
+    """The training runs of a system; only the system itself if it is untrained or not a model."""
+    definition = config.definitions.get(system)
+    return [system] if definition is None else seed_names(system, definition.seeds)
+
+
+def checked_studies(config: Configuration) -> dict[str, Study]:
+    """The studies, with values in one form.
+
+    Raises:
+        InputError: one line for each path that leads to no setting, and for each value that does not fit.
+    """
+    studies, faults = {}, []
+    for name, study in config.studies.items():
+        vary = {}
+        for path, values in study.vary.items():
+            try:
+                vary[path] = _checked(values, ("studies", name, "vary", path))
+            except InputError as error:
+                faults += str(error).splitlines()
+        studies[name] = replace(study, vary=vary)
+    if faults:
+        raise InputError(*faults)
+    return studies
+
+
+def _checked(values: Any, at: Sequence[str]) -> Any:
+    """The values of a setting, whose path is the last of `at`; sections stay without their defaults."""
+    keys, is_named = at[-1].split("."), isinstance(values, Mapping)
+    try:
+        kind = kind_at(keys, Definition)
+    except KeyError as error:
+        raise InputError(f"config: {'.'.join(at)}: {error.args[0]}") from None
+    # Settings of a sweep are lists, but a study compares their single values.
+    kind = kind | kind_at([*keys, "0"], Definition) if keys[0] == "sweep" else kind
+    # The types are made here, so the checker of types cannot know them.
+    normal = as_json(parsed(dict[str, kind] if is_named else list[kind], values, at))  # type: ignore[valid-type]
+    return values if "{" in json.dumps([*values.values()] if is_named else values) else normal
+
+
+def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[str, Json]:
+    """The definitions as they were written, and those of models of studies and of further training runs.
+
+    Raises:
+        InputError: a name is taken, or a study names a model that has no definition.
+    """
+    definitions = dict(given)
+
+    def add(model: str, name: str, settings: Mapping[str, Any], key: str) -> None:
+        if model not in definitions:
+            raise InputError(f"config: {key}: {undefined(model, given)}")
+        if settings and name in definitions:
+            raise InputError(f"config: {key}: {name!r} is a definition already; rename one of them")
+        definitions.setdefault(name, copy.deepcopy(definitions[model]))
+        for path, value in settings.items():
+            _set(definitions[name], path, value)
+
+    for study, entry in config.studies.items():
+        for name, (model, settings, _) in variants(study, entry.model, entry.vary).items():
+            add(model, name, settings, f"studies.{study}{'' if model in given else '.model'}")
+    for model in config.language_choice.models if config.language_choice.prefixed else ():
+        # Its tokens have their own parameters (Wieting et al. 2019, section 4.2).
+        variant = {"encoder.languages": "separate", "published_as": []}
+        add(model, prefixed_name(model), variant, "language_choice.prefixed")
+    for model, definition in [*definitions.items()]:
+        first = int(definition.get("seed", config.seed))
+        for number, name in enumerate(seed_names(model, int(definition.get("seeds", 1)))[1:], start=1):
+            add(model, name, {"seed": first + number, "seeds": 1}, f"definitions.{model}.seeds")
+    return definitions
+
+
+def _set(definition: Json, path: str, value: Any) -> None:
+    *sections, key = path.split(".")
+    section = definition
+    for name in sections:
+        section[name] = section = {**(section.get(name) or {})}
+    # Settings of a sweep are lists, but a study compares their single values.
+    section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)

@@ -33,40 +33,27 @@ def parsed(kind: Any, value: Any, at: Sequence[str] = ()) -> Any:
 def keys_of(section: Any) -> dict[str, Any]:
     """The keys of a section, each with its type."""
     hints = get_type_hints(section, include_extras=True)
-    fields = section.__pydantic_fields__
-    return {
-        fields[field.name].alias or field.name: hints[field.name] for field in dataclasses.fields(section)
-    }
+    return {name: hints[name] for name in section.__pydantic_fields__}
 
 
 def kind_at(path: Sequence[str], kind: Any) -> Any:
     """The type of the setting at a path below a section.
 
     Raises:
-        KeyError: there is none; it has the key that is unknown and those that are known instead.
+        KeyError: there is none; its text says which key is unknown.
     """
     for key in path:
         known: dict[str, Any] = {}
         for option in options_of(kind):
             if dataclasses.is_dataclass(option):
                 known |= keys_of(option)
-            elif get_origin(option) in (Mapping, list):
+            elif get_origin(option) in (Mapping, dict, list):
                 known[key] = get_args(option)[-1]
         if key not in known:
-            raise KeyError(key, known)
+            hint = did_you_mean(key, known, otherwise=f"known keys are {', '.join(known)}")
+            raise KeyError(f"unknown key{hint}")
         kind = known[key]
     return kind
-
-
-def unknown_key(path: Sequence[str], kind: Any) -> str | None:
-    """What is wrong with a path that leads to no setting; None if it leads to one."""
-    try:
-        kind_at(path, kind)
-    except KeyError as error:
-        name, known = error.args
-        hint = did_you_mean(name, known, otherwise=f"known keys are {', '.join(known)}")
-        return f"unknown key{hint}"
-    return None
 
 
 def options_of(kind: Any) -> Iterator[Any]:
@@ -84,10 +71,7 @@ def _path(fault: Any, value: Any) -> tuple[str, ...]:
     """The keys that lead to a fault; pydantic puts names of types between them."""
     keys = []
     for key in fault["loc"]:
-        inside = (
-            value.keys() if isinstance(value, Mapping) else range(len(value) if type(value) is list else 0)
-        )
-        if key in inside:
+        if key in (value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)):
             value = value[key]
             keys.append(str(key))
     return (*keys, str(fault["loc"][-1])) if fault["type"] == "missing" else tuple(keys)
@@ -98,19 +82,16 @@ def _words(faults: Sequence[Any], path: Sequence[str], kind: Any) -> str:
     value, kinds = faults[0]["input"], {fault["type"] for fault in faults}
     if "missing" in kinds:
         return "is missing"
-    if "unexpected_keyword_argument" in kinds:
-        return unknown_key(path, kind) or "unknown key"
+    try:
+        kind_at(path, kind)
+    except KeyError as error:
+        return str(error.args[0])
     messages = (fault["msg"].removeprefix("Input ").removeprefix("String ") for fault in faults)
-    wanted = " or ".join(
-        dict.fromkeys("should be a mapping" if "a dictionary or" in m else m for m in messages)
-    )
+    mapping = "should be a mapping"
+    wanted = " or ".join(dict.fromkeys(mapping if "a dictionary or" in each else each for each in messages))
     hint = ""
     if isinstance(value, bool) and kinds & {"string_type", "list_type"}:
         hint = f"; YAML reads yes, no, on and off as {'true' if value else 'false'}: write it in quotes"
     elif isinstance(value, str) and "list_type" in kinds:
         hint = f"; write [{value.replace('-', ', ') if 'languages' in path[-1] else value}]"
-    return f"{_shown(value)} {wanted}{hint}"
-
-
-def _shown(value: Any) -> str:
-    return cut(json.dumps(value, ensure_ascii=False, default=str), 40)
+    return f"{cut(json.dumps(value, ensure_ascii=False, default=str), 40)} {wanted}{hint}"

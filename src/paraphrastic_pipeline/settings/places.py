@@ -1,8 +1,11 @@
 """The places that a configuration names: files, folders, and models on the Hugging Face Hub."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 # Before a name, it says that no folder is meant.
 PREFIX = "hf://"
@@ -26,28 +29,6 @@ def hub_name(place: str) -> str | None:
     return None if is_here and not place.startswith(PREFIX) else name
 
 
-def place_mistakes(key: str, place: str) -> Iterator[str]:
-    """Mistakes in the place of a model under `key`: a folder, or a name on the Hugging Face Hub."""
-    name = hub_name(place)
-    if name is None and place.startswith(PREFIX):
-        yield f"{key}: {place!r} is no name on the Hugging Face Hub, which is like {PREFIX}OWNER/NAME"
-    elif name is None:
-        hint = f"; on the Hugging Face Hub, it is {PREFIX}{place}" if _NAME.fullmatch(place) else ""
-        yield from (f"{mistake}{hint}" for mistake in path_mistakes(key, place, folder=True))
-    elif Path(name).exists():
-        # The libraries would look for a folder first.
-        yield f"{key}: {place!r} would be read from the folder {name} that is here; rename the folder"
-
-
-def path_mistakes(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
-    """Mistakes in a path under `key`, which must be a file or a folder."""
-    what = "folder" if folder else "file"
-    if cause := name_fault(path):
-        yield f"{key}: {path!r} {cause}: rename the {what}"
-    elif not (Path(path).is_dir() if folder else Path(path).is_file()):
-        yield f"{key}: {path!r} is not a {what}"
-
-
 def name_fault(path: str) -> str | None:
     """Why a configuration cannot name a file by this path; None if it can."""
     if set("{}") & set(path):
@@ -57,3 +38,19 @@ def name_fault(path: str) -> str | None:
     if len(path.encode()) >= 4096 or any(len(part.encode()) > 255 for part in path.split("/")):
         return "is longer than a file system allows"
     return None
+
+
+def _here(path: str, *, folder: bool = False) -> str:
+    what = "folder" if folder else "file"
+    if cause := name_fault(path):
+        raise PydanticCustomError("path", f"{cause}: rename the {what}")
+    if not (Path(path).is_dir() if folder else Path(path).is_file()):
+        hint = f"; on the Hugging Face Hub, it is {PREFIX}{path}" if folder and _NAME.fullmatch(path) else ""
+        raise PydanticCustomError("path", f"is not a {what}{hint}")
+    return path
+
+
+# What is there, or is a name on the Hub.
+File = Annotated[str, AfterValidator(_here)]
+Folder = Annotated[str, AfterValidator(lambda path: _here(path, folder=True))]
+Place = Annotated[str, AfterValidator(lambda place: place if hub_name(place) else _here(place, folder=True))]

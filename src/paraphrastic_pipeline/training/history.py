@@ -18,11 +18,9 @@ import json
 import logging
 import time
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
 from paraphrastic_pipeline.training.checkpoint import Progress
 from paraphrastic_pipeline.training.durations import in_words
@@ -37,16 +35,10 @@ class Report:
     """Reports one process's part of a run of `epochs` epochs with `n_pairs` pairs each.
 
     The run continues from `progress`, and later lines of the file `history` are dropped. The bar shows the
-    run's `name`. If `tensorboard` is a folder, events are written to it.
-
-    Raises:
-        InputError: TensorBoard is asked for but not installed.
+    run's `name`.
     """
 
-    def __init__(
-        self, history: Path, progress: Progress, *, n_pairs: int, epochs: int, name: str,
-        tensorboard: Path | None,
-    ) -> None:  # fmt: skip
+    def __init__(self, history: Path, progress: Progress, *, n_pairs: int, epochs: int, name: str) -> None:
         self.n_pairs = n_pairs
         self.epochs = epochs
         self.last_line = time.monotonic()
@@ -54,7 +46,6 @@ class Report:
         # The pairs that had been read at some moments, of which the first is where the pace is measured from.
         # The first mini-batch, in which kernels are compiled, does not count.
         self._marks: list[tuple[int, float]] = []
-        self._events = _tensorboard(tensorboard, progress) if tensorboard else None
         with unwritable_named(history):
             history.parent.mkdir(parents=True, exist_ok=True)
             self._history = history.open("a", encoding="utf-8")
@@ -123,26 +114,8 @@ class Report:
             self._history.write(json.dumps(line) + "\n")
             self._history.flush()
         progress.history_bytes = self._history.tell()
-        if self._events:
-            for name, value in {**figures, "megabatch": megabatch}.items():
-                if value is not None:
-                    self._events.add_scalar(name, value, progress.batches_read)
 
     def close(self) -> None:
         """End the bar and close the files."""
         self._bar.close()
         self._history.close()
-        if self._events:
-            self._events.close()
-
-
-def _tensorboard(folder: Path, progress: Progress) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise InputError(
-            "training.tensorboard: is true, but the package tensorboard is not installed; "
-            "pip install tensorboard"
-        ) from None
-    # TensorBoard then leaves out what a killed process wrote after its last checkpoint.
-    return SummaryWriter(str(folder), purge_step=progress.batches_read + 1)

@@ -55,11 +55,9 @@ class Watching:
 
     Attributes:
         checkpoint_minutes: time between checkpoints; each epoch also ends with one.
-        tensorboard: whether to write the history to the folder `tensorboard` in the model's folder as well.
     """
 
     checkpoint_minutes: float = 10.0
-    tensorboard: bool = False
 
 
 def train_model(
@@ -126,7 +124,6 @@ def train_model(
             n_pairs=pairs.n_trained,
             epochs=settings.all_epochs,
             name="/".join(output.parts[-2:]),
-            tensorboard=output / "tensorboard" if watching.tensorboard else None,
         )
         with closing(report):
             weights = run.finish(

@@ -11,8 +11,7 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.definitions import definitions_needed
-from paraphrastic_pipeline.settings.local_files import opus_corpora
+from paraphrastic_pipeline.settings.datasets import needed, opus_corpora
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
@@ -21,6 +20,8 @@ Wildcards = Any
 # A function that a rule uses as an input or params function.
 OfWildcards = Callable[[Wildcards], Any]
 
+# The number of random sentences of a corpus on which IDF and entropies are measured.
+DESCRIBED_SENTENCES = 100_000
 # The data set with what NLTK has learned about the ends of English sentences.
 PUNKT = "punkt"
 # The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
@@ -74,7 +75,7 @@ class Corpora:
         others = {*read_registry(config.registry), *config.mined}
         self.opus_corpora = {
             corpus.file().location: corpus
-            for definition in definitions_needed(config)
+            for definition in needed(config, [("definitions", model) for model in config.models]).values()
             for corpus in opus_corpora(definition, others)
         }
         # The model that identifies languages; empty if it is off.

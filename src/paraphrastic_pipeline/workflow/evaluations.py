@@ -75,7 +75,7 @@ class Evaluations:
         systems = [*self.config.systems]
         for model in models:
             # A model that trains for no epochs is its own untrained version.
-            twice = self.config.evaluation.untrained and self.config.definitions[model].is_trained
+            twice = self.config.evaluation.untrained and self.config.definitions[model].training.epochs > 0
             systems += [f"{model}-untrained", model] if twice else [model]
         return systems
 

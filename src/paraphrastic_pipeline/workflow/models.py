@@ -3,6 +3,7 @@
 As in `corpora`, a method that takes `wildcards` serves a rule as an input or params function.
 """
 
+import json
 import re
 from collections.abc import Callable
 from hashlib import sha256
@@ -12,17 +13,21 @@ from typing import Any
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.definitions import corpus_pairs, selection_kind
-from paraphrastic_pipeline.settings.local_files import dataset_versions
+from paraphrastic_pipeline.settings.datasets import dataset_versions, pairs_of, selection_kind
+from paraphrastic_pipeline.settings.definitions import variants
 from paraphrastic_pipeline.settings.places import hub_name
-from paraphrastic_pipeline.settings.sections.configuration import Definition, Measure
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, Measure
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.settings.sections.selection import BitextSelection
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.settings.study_models import data_models, variants
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 
+# The settings that determine training data and vocabularies.
+_DATA = (
+    "languages", "corpora", "dataset", "selection", "duplicates", "max_pairs", "weights",
+    "vocabulary", "held_out",
+)  # fmt: skip
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 # Most threads of a training run; more have not been measured.
@@ -37,6 +42,27 @@ def teacher_name(place: str) -> str:
         return place
     name = re.sub("[^A-Za-z0-9]+", "-", Path(place).name).strip("-")
     return f"{name}-{sha256(place.encode()).hexdigest()[:8]}"
+
+
+def data_models(config: Configuration) -> dict[str, str]:
+    """For each model, the model whose training data and vocabularies it uses.
+
+    It is the first one with the same data settings, among the models to build and then among all definitions.
+    A study's definition therefore never takes over the data of a model.
+    """
+    first: dict[str, str] = {}
+    order = dict.fromkeys([*config.models, *config.definitions])
+    return {model: first.setdefault(_data_of(config.definitions[model]), model) for model in order}
+
+
+def _data_of(definition: Definition) -> str:
+    """All that determines the training data and the vocabularies of a model, as text."""
+    data = {key: as_json(getattr(definition, key)) for key in _DATA}
+    if definition.vocabulary.only_initial_vectors:
+        data["initial_vectors"] = definition.training.initial_vectors
+    if transformer := definition.architecture.transformer:
+        data["tokens"] = transformer.place
+    return json.dumps([data, definition.vocabularies, definition.architecture.tables], sort_keys=True)
 
 
 class Models:
@@ -58,7 +84,12 @@ class Models:
         self.data_models = data_models(config)
         # The corpora of each model, with the languages of their sides, the same twice for paraphrases.
         self.corpus_pairs = {
-            model: corpus_pairs(definitions[model], corpora.datasets) for model in self.corpus_models
+            model: [
+                (name, pair)
+                for name in definitions[model].names
+                for pair in pairs_of(definitions[model], name, corpora.datasets)
+            ]
+            for model in self.corpus_models
         }
         # The models in the tables of corpora, and a pair of model and corpus for each row about a corpus.
         self.table_models = [model for model in config.models if model in self.corpus_models]
@@ -214,7 +245,6 @@ class Models:
         return {
             "choose_by": definition.choose_by,
             "checkpoint_minutes": definition.training.checkpoint_minutes,
-            "tensorboard": definition.training.tensorboard,
         }
 
     def names_in_tables(self, model: str) -> list[str]:
@@ -273,7 +303,7 @@ class Models:
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the digests of the files that a model has instead of corpora."""
         dataset = self.definition(wildcards).dataset
-        return dataset_versions(wildcards.model, dataset) if dataset else {}
+        return dataset_versions(dataset) if dataset else {}
 
     def settings(self, wildcards: Wildcards) -> TrainingSettings:
         """Return the settings of a training run."""
@@ -385,7 +415,7 @@ class Models:
         """Return version and licence of each corpus that a model is trained on."""
         definition = self.definition(wildcards)
         if definition.dataset:
-            versions = dataset_versions(self.data_models[wildcards.model], definition.dataset)
+            versions = dataset_versions(definition.dataset)
             return {name: (version, "-") for name, version in list(versions.items())[:1]}
         sets = self.corpora.datasets
         return {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.report.contents import CAPTIONS
+from paraphrastic_pipeline.settings.definitions import seed_runs
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.fields import as_json
-from paraphrastic_pipeline.settings.study_models import seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.functions import FIGURES
@@ -65,7 +65,7 @@ class Results:
             *(
                 f"training/{model}/{run}"
                 for model in config.models
-                if config.definitions[model].is_trained
+                if config.definitions[model].training.epochs
                 for run in config.definitions[model].runs
             ),
         ]

@@ -12,7 +12,7 @@ from paraphrastic.base.numbers import NUMBER
 from paraphrastic_pipeline.corpus.tables import csv_separator, find_sides
 from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.language_labels import shortest_code
-from paraphrastic_pipeline.settings.local_files import plain_name
+from paraphrastic_pipeline.settings.sections.corpora import plain_name
 
 _HEAD_BYTES = 1 << 16
 

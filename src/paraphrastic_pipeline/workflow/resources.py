@@ -9,7 +9,7 @@ from typing import Any
 from paraphrastic_pipeline.evaluation.testset_names import OTHERS
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.evaluation import Speed
-from paraphrastic_pipeline.workflow.corpora import Wildcards
+from paraphrastic_pipeline.workflow.corpora import DESCRIBED_SENTENCES, Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.model_needs import (
     embedding_seconds,
@@ -111,7 +111,7 @@ class Needs:
             case "select_pairs" if getattr(models.filters(wildcards), "rank", None):
                 step = "select_pairs_ranked"
             case "describe_corpus":
-                size, sampled = megabytes(input), 2 * config.statistics.sentences * _SAMPLED
+                size, sampled = megabytes(input), 2 * DESCRIBED_SENTENCES * _SAMPLED
                 return replace(NEEDS[step].of(size), disk_mb=min(size, sampled))
             case "embed_teacher":
                 return NEEDS[step].of(megabytes(input.pairs)) + self._loading(wildcards.system)

@@ -12,14 +12,10 @@ from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTRY, check_config
-from paraphrastic_pipeline.settings.local_files import (
-    ENDINGS,
-    default_name_and_kind,
-    looks_like_a_path,
-    opus_corpora,
-)
+from paraphrastic_pipeline.settings.datasets import opus_corpora
 from paraphrastic_pipeline.settings.places import name_fault
 from paraphrastic_pipeline.settings.sections.configuration import Definition
+from paraphrastic_pipeline.settings.sections.corpora import ENDINGS, default_name_and_kind, looks_like_a_path
 from paraphrastic_pipeline.settings.yaml import write_yaml
 from paraphrastic_pipeline.workflow.own_files import parallel_files, text_columns
 from paraphrastic_pipeline.workflow.sizes import SAMPLED, first_rows

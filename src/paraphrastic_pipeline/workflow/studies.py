@@ -1,7 +1,7 @@
 """The files and settings of studies of models, for the rules of the pipeline."""
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.settings.study_models import prefixed_name
+from paraphrastic_pipeline.settings.definitions import prefixed_name
 from paraphrastic_pipeline.workflow.corpora import OfWildcards, Wildcards
 from paraphrastic_pipeline.workflow.models import Models
 

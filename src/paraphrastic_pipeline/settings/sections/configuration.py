@@ -1,19 +1,22 @@
 """A whole configuration, and a model's definition in it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
-from hashlib import sha256
 from itertools import product
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from paraphrastic.model.architecture import Architecture, Unit
-from paraphrastic_pipeline.settings.sections.corpora import Corpus, Mined, OriginalDataset, name_of
-from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
-from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
+from paraphrastic_pipeline.settings.sections.corpora import (
+    Corpus,
+    Mined,
+    OriginalDataset,
+    WithCorpora,
+    files_in_languages,
+)
+from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, LanguageChoice, Study, System
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
     Count,
@@ -23,28 +26,29 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Number,
     PlainName,
     Positive,
+    Several,
     SystemName,
     Whole,
-    as_json,
     by_recipe,
     section,
     setting,
 )
-from paraphrastic_pipeline.settings.sections.selection import Contamination, HeldOut, Selection
-from paraphrastic_pipeline.settings.sections.studies import LanguageChoice, Statistics, Study
-from paraphrastic_pipeline.settings.sections.text import Extraction, Text
+from paraphrastic_pipeline.settings.sections.selection import (
+    Contamination,
+    Extraction,
+    HeldOut,
+    Selection,
+    Text,
+)
 from paraphrastic_pipeline.settings.sections.training import (
+    Encoder,
     Hyperparameters,
     Sweep,
     Training,
     TrainingSettings,
+    Vocabulary,
 )
 
-# The settings that determine training data and vocabularies.
-_DATA = (
-    "languages", "corpora", "dataset", "selection", "duplicates", "max_pairs", "weights",
-    "vocabulary", "held_out",
-)  # fmt: skip
 Measure = Literal["held_out", "sts2017", "mean"]
 
 
@@ -54,63 +58,38 @@ class ModelSections:
 
     selection: Selection = setting(Selection)
     duplicates: Literal["keep_one", "drop_all", "keep_all"] = setting("keep_one", original="drop_all")
-    """Whether one copy of equal pairs is kept, all copies of a line that a corpus has more than once are
-    dropped (`drop_all`, as `uniq -u` does with sorted lines), or nothing is dropped (`keep_all`).
-    """
+    """Whether equal pairs keep one copy, repeated lines lose all (`drop_all`), or nothing is dropped."""
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
     choose_by: Measure = by_recipe(paper="sts2017", best="mean", transformer="mean")
-    """What runs of a sweep are chosen by, when training stops early, and what its curves show: the share of
-    held-out sentences whose nearest sentence is their partner (`held_out`), Pearson's r on STS 2017 en-en
-    (`sts2017`), or the `mean` of those of both that there are. STS 2017 needs a model that knows English, and
-    a data set under `evaluation.sts`.
-    """
+    """What the best run is chosen by: `held_out` pairs, `sts2017` en-en, or the `mean` of those there are."""
     max_pairs: Mapping[str, Positive | None] = setting({}, original="4 million for two corpora")
-    """The number of random pairs of a corpus that are used at most, by the name of the corpus; null for all.
-    """
+    """The number of random pairs that are used at most, by the name of the corpus; null for all."""
     weights: Mapping[str, Annotated[Number, Field(ge=1, le=100)] | None] = setting({})
-    """How often each pair of a corpus is in the training data, by the name of the corpus; null for once. With
-    2.5, a random half of its pairs is there three times and the others twice. Use `max_pairs` to make a
-    corpus smaller.
-    """
+    """How often each pair is in the training data, by the name of the corpus; 2.5 is two or three times."""
     vocabulary: Vocabulary = setting(Vocabulary)
     encoder: Encoder = setting(Encoder)
     recipe: Literal["best", "paper", "transformer"] | None = setting(None, original="paper")
-    """The values that `training` does not give: those of the papers on averages and LSTMs (`paper`), [better
-    ones](../docs/recipe.md) (`best`), or those of the paper on Transformers (`transformer`). Null stands for
-    `transformer` if the encoder is one, and otherwise for `best`.
-    """
+    """The values that `training` leaves out; [better ones](../docs/recipe.md) than the papers' are `best`."""
     training: Training = setting(Training)
     sweep: Sweep = setting(Sweep)
 
 
 @section
-class Definition(ModelSections):
-    """One model. The sections `selection`, `vocabulary`, `training` and so on may be repeated here, and
-    override the global ones key by key.
-    """
+class Definition(ModelSections, WithCorpora):
+    """One model, whose sections, such as `training`, override the global ones key by key."""
 
     seeds: Annotated[Whole, Field(ge=1, le=100)] = 1
-    """The number of training runs that differ only in their seed; tables show their mean and deviation. With
-    `seeds: 3`, the model `de` becomes `de`, `de-seed-2` and `de-seed-3`.
-    """
+    """The number of runs that differ only in their seed; `de` becomes `de`, `de-seed-2` and so on."""
     published_as: list[str] = setting([])
     """The published systems that the model stands for in the ledger, by their names in `config/published`."""
     seed: Count = 1
     """The seed of training, if it is not the global one."""
-    languages: Annotated[list[LanguageCode], Field(min_length=1), DISTINCT]
-    """One language for a model of paraphrases, two for a model of bitext, or more. With several languages, a
-    corpus gives its pairs of any two of them or, if it has none, its paraphrases in any of them.
-    """
+    languages: Several[LanguageCode]
+    """One language for a model of paraphrases, or several, between any two of which a corpus may be."""
     corpora: Annotated[list[Corpus], DISTINCT] = setting([])
-    """Data sets of the registry, corpora of OPUS, mined corpora, or files by their path. If a pair is in
-    several of them, the copy of the first is kept.
-    """
+    """Data sets of the registry, corpora of OPUS, mined corpora, or files; the first one's copy is kept."""
     dataset: OriginalDataset | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the corpora."""
-        return list(map(name_of, self.corpora))
+    _files = model_validator(mode="before")(files_in_languages)
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -130,42 +109,15 @@ class Definition(ModelSections):
         if self.architecture.vocabularies != "shared":
             source, target = self.languages
             sides = {f"-{source}": ("source",), f"-{target}": ("target",)}
-        vocabularies: dict[str, tuple[Unit, tuple[str, ...]]] = {}
         units = dict.fromkeys(part.unit for part in self.architecture.parts)
-        for unit, (suffix, of_unit) in product(units, sides.items()):
-            vocabularies[f"sentencepiece-{unit}{suffix}" if vocabularies else "sentencepiece"] = (
-                unit,
-                of_unit,
-            )
-        return vocabularies
-
-    @cached_property
-    def data_digest(self) -> str:
-        """A digest of all that determines the training data and the vocabularies."""
-        data = {key: as_json(getattr(self, key)) for key in _DATA}
-        if self.vocabulary.only_initial_vectors:
-            data["initial_vectors"] = self.training.initial_vectors
-        if transformer := self.architecture.transformer:
-            data["tokens"] = transformer.place
-        text = json.dumps([data, self.vocabularies, self.architecture.tables], sort_keys=True)
-        return sha256(text.encode()).hexdigest()
+        made = {f"sentencepiece-{unit}{end}": (unit, of) for unit in units for end, of in sides.items()}
+        first, *others = made
+        return {"sentencepiece": made[first], **{name: made[name] for name in others}}
 
     @property
     def teachers(self) -> list[str]:
         """The systems that a model learns from, each once."""
         return list(dict.fromkeys(filter(None, (self.training.teacher, self.training.distil))))
-
-    @property
-    def encoder_name(self) -> str:
-        """The name of the encoder in tables; see `architecture.encoder_name`."""
-        if not self.is_trained and self.training.init == "random":
-            return f"Random {self.architecture.name}"
-        return f"Taught {self.architecture.name}" if self.teachers else self.architecture.name
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether the model is trained at all."""
-        return self.training.epochs > 0
 
     @cached_property
     def runs(self) -> dict[str, TrainingSettings]:
@@ -184,52 +136,33 @@ class Configuration(ModelSections):
     """A whole configuration."""
 
     mirror: NotEmpty | None = None
-    """A folder or http address where `https://HOST/PATH` is found as `HOST/PATH`; null for the real
-    addresses.
-    """
+    """A folder or http address where `https://HOST/PATH` is found as `HOST/PATH`; null for none."""
     registry: str = "config/datasets.tsv"
     """The table of data sets; see [data sets and downloads](../docs/download.md)."""
     seed: Annotated[Whole, Field(ge=0, le=1000000)] = 1
     """The seed of every sample, shuffle and initial parameter."""
     sample: bool = False
-    """Whether the data are a sample, or stand in for others, so that the figures say nothing about the
-    papers'. Then all tables, cards and the page mark them as those of a sample, and nothing is compared with
-    published figures.
-    """
+    """Whether the data are a sample, so that no figure is compared with published ones."""
     licences: Literal["any", "commercial"] = "any"
-    """With `commercial`, corpora of the registry whose licences do not clearly allow commercial use are left
-    out of all definitions. `paraphrastic licences` lists the licences.
-    """
-    models: Annotated[list[str], Field(min_length=1), DISTINCT]
+    """With `commercial`, corpora of the registry that do not clearly allow commercial use are left out."""
+    models: Several[str]
     """The names of the models to build. Each is described under `definitions`."""
-    languages: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
-    """Builds only the models and studies of these languages, such as `[fr]` for models of English and French;
-    `en` means models of English alone, null all of them.
-    """
+    languages: Several[str] | None = None
+    """Builds only the models and studies of these languages besides English, such as `[fr]`; null for all."""
     definitions: Annotated[Mapping[ModelName, Definition], Field(min_length=1)]
     """What each model is made of, by its name."""
     mined: Mapping[PlainName, Mined] = setting({})
-    """Corpora of paraphrases that are mined from bitext, by name; see [mined
-    paraphrases](../docs/corpora.md#mined-paraphrases).
-    """
+    """[Corpora of paraphrases](../docs/corpora.md#mined-paraphrases) that are mined from bitext, by name."""
     language_id: str | None = "lid176"
-    """The data set with the fastText model that identifies languages (`lid176`); null turns language
-    identification off.
-    """
+    """The data set with the fastText model that identifies languages (`lid176`); null turns that off."""
     shards: Annotated[Whole, Field(ge=1, le=10000)] = 1
     """The number of parts, of at least 65,536 pairs, in which a corpus is scored, to keep a cluster busy."""
     extraction: Extraction = setting(Extraction)
     text: Text = setting(Text)
     contamination: Contamination = setting(Contamination)
-    statistics: Statistics = setting(Statistics)
     studies: Mapping[PlainName, Study] = setting({})
-    """Models that are compared in `results/tables/studies.csv`, by the name of the study; see
-    [studies](../docs/training.md#compare-settings-studies).
-    """
+    """[Models that are compared](../docs/training.md#compare-settings-studies), by the name of the study."""
     language_choice: LanguageChoice = setting(LanguageChoice)
     evaluation: Evaluation = setting(Evaluation)
     systems: Mapping[SystemName, System] = setting({})
-    """Other people's encoders, by name, which are evaluated like the models. Each has one of `path`,
-    `sentence_transformers` and `model2vec`; see
-    [evaluation](../docs/evaluation.md#other-peoples-systems).
-    """
+    """[Other people's encoders](../docs/evaluation.md#other-peoples-systems), by name."""

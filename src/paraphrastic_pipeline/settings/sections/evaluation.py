@@ -1,22 +1,28 @@
-"""Evaluation, and other people's encoders."""
+"""Evaluation, other people's encoders, and studies of models."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from paraphrastic_pipeline.settings.places import Place
 from paraphrastic_pipeline.settings.sections.corpora import OtherEncoder
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
     Label,
     LanguageCode,
-    NotEmpty,
     Number,
     PairCode,
+    Several,
     Whole,
     section,
     setting,
 )
+
+PolishTask = Literal["ppc", "cr_h", "cr_m", "cds", "sick", "8tags"]
+Track = Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]
+# A single name may stand for a list of one.
+Names = Annotated[Several[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
 
 @section
@@ -52,24 +58,6 @@ class Bucc:
 
 
 @section
-class Polish:
-    """The data sets of the eight Polish tasks (Dadas 2022); null for none of them."""
-
-    ppc: str
-    """The Polish Paraphrase Corpus."""
-    cr_h: str
-    """Sentiment of reviews of hotels."""
-    cr_m: str
-    """Sentiment of reviews of doctors."""
-    cds: str
-    """Pairs of captions with relatedness and entailment (CDSC-R, CDSC-E)."""
-    sick: str
-    """SICK in Polish (SICK-R, SICK-E)."""
-    tags8: str = setting(alias="8tags")
-    """Topics of headlines."""
-
-
-@section
 class Evaluation:
     """On what the models are evaluated, and how."""
 
@@ -77,40 +65,30 @@ class Evaluation:
     """The data set with the STS archive; null for none, with which English is not tested on STS."""
     bootstrap_samples: Annotated[Whole, Field(ge=100, le=100000)] = 1000
     """The number of bootstrap resamples for the 95 % intervals."""
-    tracks: Annotated[
-        list[Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]], DISTINCT
-    ] = setting(["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"])
-    """The tracks of STS 2017 on which systems that know their languages are evaluated. `es-en-4b`, about the
-    quality of translations, has its own table.
-    """
+    tracks: Annotated[list[Track], DISTINCT] = setting(get_args(Track))
+    """The tracks of STS 2017 on which systems are evaluated; `es-en-4b` has its own table."""
     untrained: bool = True
     """Whether every model is also evaluated before training."""
     speed: Speed | None = setting(Speed)
     only: Mapping[str, Annotated[list[str], DISTINCT]] = setting({})
-    """Restricts a task to the systems that are named. For `senteval` and `polish` these may also be systems
-    of other languages.
-    """
+    """Restricts a task to the systems that are named."""
     tatoeba: Tatoeba | None = None
     bucc: Bucc | None = None
     probes: str | None = None
-    """The data set with sentences that differ in a negation, a number, a name, the roles, or a typing error,
-    such as `probes`; null for none.
-    """
+    """The data set with sentences that differ in a negation, a number, a name or the like; null for none."""
     senteval: str | None = None
     """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
-    polish: Polish | None = None
-    retrieval: Annotated[list[str], Field(min_length=1), DISTINCT] | None = None
-    """Definitions by whose held-out pairs all systems that know their languages are compared; null for none.
-    A model takes part if it has a definition's data, or no corpus in common with it. A definition that is not
-    among `models` keeps its corpora with `licences: commercial`, since it is only compared by.
-    """
+    polish: Annotated[Mapping[PolishTask, str], Field(min_length=6)] | None = None
+    """The data sets of the eight Polish tasks (Dadas 2022); null for none of them."""
+    retrieval: Several[str] | None = None
+    """Definitions by whose [held-out pairs](../docs/evaluation.md#held-out-pairs) systems are compared."""
 
 
 @section
 class System(OtherEncoder):
     """Somebody else's encoder, with one of `path`, `sentence_transformers` and `model2vec`."""
 
-    model2vec: NotEmpty | None = None
+    model2vec: Place | None = None
     """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
     languages: Annotated[list[LanguageCode], Field(min_length=1)] | None = None
     """The languages on which it is evaluated; null for all."""
@@ -120,3 +98,25 @@ class System(OtherEncoder):
     """Its name in tables; null for the name of the entry."""
     published_as: list[str] = setting([])
     """The published systems that it stands for in the ledger, by their names in `config/published`."""
+
+
+@section
+class Study:
+    """Models that are compared in a table."""
+
+    model: Names
+    """The definition that the study's models share, or a list of several."""
+    vary: Mapping[str, Annotated[list[Any] | Mapping[str, Any], Field(min_length=1)]] = setting({})
+    """Values by path, such as `sweep.megabatch: [1, 20, 40]`, or named ones; all are combined."""
+
+
+@section
+class LanguageChoice:
+    """A study of [languages to pair with English](../docs/papers.md#which-language-to-pair-with-english)."""
+
+    models: Annotated[list[str], DISTINCT] = setting([])
+    """One definition for each language; none for no study."""
+    prefixed: bool = False
+    """Whether each model is also trained with the other language's tokens prefixed, as `{model}-prefixed`."""
+    uriel: str | None = None
+    """The data set with distances between languages (`uriel`), which is downloaded; null for none."""

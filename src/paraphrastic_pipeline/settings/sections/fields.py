@@ -4,7 +4,6 @@ The text below a field is its meaning. The reference reads it from the source (d
 else depends on it, so that another word there runs no step again.
 """
 
-import re
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
 
@@ -14,19 +13,15 @@ from pydantic_core import PydanticCustomError, to_jsonable_python
 
 T = TypeVar("T")
 # Schemas are built when a class is first used, since a run uses only a few of them.
-_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, validate_by_name=True, defer_build=True)
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def setting(default: Any = ..., **about: Any) -> Any:
-    """A setting that `original` describes: its value in the original code, if that has to be said.
-
-    A default that is a class is a section; `alias` is the key, if that is no name in Python.
-    """
-    alias = about.pop("alias", None)
+    """A setting, perhaps with its value in the `original` code; a default that is a class is a section."""
     if isinstance(default, type):
-        return Field(default_factory=default, json_schema_extra=about, alias=alias)
+        return Field(default_factory=default, json_schema_extra=about)
     # Defaults that are lists or mappings are validated, which copies them.
-    return Field(default, json_schema_extra=about, alias=alias, validate_default=default is not ...)
+    return Field(default, json_schema_extra=about, validate_default=default is not ...)
 
 
 def by_recipe(*, paper: Any, best: Any, transformer: Any) -> Any:
@@ -50,23 +45,15 @@ def recipe_values(kind: Any, recipe: str) -> dict[str, Any]:
 
 def as_json(value: Any) -> Any:
     """Settings as JSON, whose text is the same for settings that mean the same."""
-    return to_jsonable_python(value, by_alias=True)
+    return to_jsonable_python(value)
 
 
 def one_of(section: T, *keys: str) -> T:
-    """A section that has one of several keys; having none or two of them is a fault."""
+    """A section that has one of several keys, and neither none nor two of them."""
     given = [key for key in keys if getattr(section, key, None)]
     if len(given) != 1:
-        fault = f"needs one of {', '.join(keys)}; it has {' and '.join(given) or 'none'}"
-        raise PydanticCustomError("one_of", fault)
-    return section
-
-
-def in_order(section: Any) -> Any:
-    """A section whose `min` is at most its `max`; another one is a fault."""
-    if section.min > section.max:
-        fault = "min {min} is more than max {max}"
-        raise PydanticCustomError("in_order", fault, {"min": section.min, "max": section.max})
+        has = " and ".join(given) or "none"
+        raise PydanticCustomError("one_of", f"needs one of {', '.join(keys)}; it has {has}")
     return section
 
 
@@ -93,25 +80,14 @@ Positive = Annotated[Whole, Field(ge=1)]
 # The dimension of vectors.
 Size = Annotated[Whole, Field(ge=1, le=1 << 16)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-
-
-def _text(pattern: str, words: str) -> Any:
-    """A text that has a pattern; `words` say in a message which texts do."""
-
-    def checked(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise PydanticCustomError("text", f"Input should be {words}")
-        return text
-
-    return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{pattern}$"})]
-
-
+# At least one value, and none twice.
+Several = Annotated[list[T], Field(min_length=1), DISTINCT]
 NotEmpty = Annotated[str, Field(min_length=1)]
-LanguageCode = _text("[a-z]{2,3}", "a language code of two or three small letters, such as de")
-PairCode = _text("[a-z]{2,3}-[a-z]{2,3}", "a pair of language codes, such as de-en")
-ModelName = _text("[a-z0-9][a-z0-9_-]*", "a name of small letters, digits, _ and -")
-PlainName = _text("[a-z0-9_]+", "a name of small letters, digits and _")
-SystemName = _text("[A-Za-z0-9][A-Za-z0-9._-]*", "a name of letters, digits, dots, _ and -")
-Label = _text(r"\S(.*\S)?", "a label, which neither begins nor ends with a space")
+LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
+PairCode = Annotated[str, Field(pattern="^[a-z]{2,3}-[a-z]{2,3}$")]
+ModelName = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")]
+PlainName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
+SystemName = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Label = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
 # Scores by which pairs can be ranked.
 Score = Literal["paraphrase_score", "trigram_overlap", "translation_score"]

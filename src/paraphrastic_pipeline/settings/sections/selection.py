@@ -1,8 +1,8 @@
-"""Which pairs of a corpus are kept."""
+"""How corpora are read, how their text is prepared, and which pairs are kept."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from paraphrastic_pipeline.settings.sections.fields import (
     Count,
@@ -11,30 +11,68 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Score,
     Share,
     Whole,
-    in_order,
     section,
     setting,
 )
 
 
 @section
+class Extraction:
+    """How corpora are read."""
+
+    max_unreadable: Share = 0.01
+    """The largest share of the rows of a corpus that may be unreadable; a larger one stops the run."""
+
+
+@section
+class Segmentation:
+    """Whether and how text without spaces is split into words, by language."""
+
+    zh: Literal["accurate", "full", "none"] = setting("none", original="full")
+    """The mode of jieba: `accurate`, `full` (its `cut_all`), or `none`, since subwords need no spaces."""
+
+
+@section
+class Folding:
+    """Which characters are written alike, by language; see [scripts](../docs/corpora.md#scripts)."""
+
+    ar: Literal["marks", "none"] = setting("marks", original="none")
+    """`marks` removes vowel and Quranic marks and the tatweel."""
+    ru: Literal["yo", "none"] = setting("yo", original="none")
+    """`yo` writes ё as е."""
+    tr: Literal["dotted", "dotless", "none"] = setting("dotted", original="none")
+    """`dotted` lower-cases İ to i; `dotless` also writes ı and I as i."""
+
+
+@section
+class Text:
+    """How text is prepared, counted and identified."""
+
+    lowercase: bool = True
+    """Whether all text is lower-cased, in training and in use."""
+    words: Literal["script", "white_space"] = setting("script", original="white_space")
+    """What a word is: in scripts without spaces a character (`script`), or what `white_space` separates."""
+    identify: Literal["model", "original"] = setting("model", original="original")
+    """The text whose language is identified: as the `model` sees it, or the `original`."""
+    overlap_tokenizer: Literal["word", "treebank"] = setting("word", original="treebank")
+    """What a word is for the trigram overlap: split at punctuation (`word`), or as NLTK does (`treebank`)."""
+    segmentation: Segmentation = setting(Segmentation)
+    folding: Folding = setting(Folding)
+
+
+@section
 class LengthFilter:
-    """The number of [words or characters](../docs/corpora.md#lengths) from `min` to `max`, which `both`
-    sides, the `first`, or their mean (`count`) must have; null keeps all lengths.
-    """
+    """The number of [words or characters](../docs/corpora.md#lengths) from `min` to `max`; null keeps all."""
 
     min: Count = 1
     max: Positive = 1000
     count: Literal["both", "first", "mean"] = "both"
     """What must be in this range: both sides, the first one, or their mean."""
-    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
 class LanguageFilter:
-    """The language of each side must have at least this probability and, with `rule: best`, also a higher one
-    than any other language; null does not check it.
-    """
+    """The language of each side must have this probability and, with `best`, the highest; null keeps all."""
 
     rule: Literal["probability", "best"] = "probability"
     """Whether the `probability` decides, or the language must also be the `best` guess."""
@@ -43,15 +81,12 @@ class LanguageFilter:
 
 @section
 class Rank:
-    """Keeps the pairs whose place in the ranking of their whole corpus by a score is from `min` to `max`,
-    where 0 is the lowest place and 1 the highest; null keeps all. ParaNMT-50M took the two best tenths.
-    """
+    """Keeps pairs whose place in their corpus by a score is from `min`, 0 the lowest, to `max`."""
 
     by: Score
     """The score."""
     min: Share
     max: Share
-    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
@@ -60,14 +95,11 @@ class Span:
 
     min: Annotated[Number, Field(ge=-1, le=1)] = -1
     max: Annotated[Number, Field(ge=-1, le=1)] = 1
-    _in_order = model_validator(mode="after")(in_order)
 
 
 @section
 class NearCopy:
-    """Drops pairs with at most this many changed words between their common beginning and end and at least
-    this trigram overlap; null keeps them.
-    """
+    """Drops pairs with few changed words between common ends and a high overlap; null keeps them."""
 
     max_changed_words: Annotated[Whole, Field(ge=0, le=1000)] = 1
     min_trigram_overlap: Share = 0.65
@@ -95,9 +127,7 @@ class ParaphraseSelection(BitextSelection):
 
 @section
 class Selection:
-    """Which pairs are kept, for bitext and for paraphrases. If the configuration's `recipe` is `paper`,
-    lengths and languages have the papers' values by default.
-    """
+    """Which pairs are kept. With `recipe: paper`, lengths and languages have the papers' values."""
 
     bitext: BitextSelection = setting(BitextSelection)
     paraphrase: ParaphraseSelection = setting(ParaphraseSelection)
@@ -114,35 +144,17 @@ class TestsetNames:
 
 
 @section
-class NearMatches:
-    """Sentences that share at least `min_similarity` of their word n-grams are near matches; null searches
-    for exact ones only.
-    """
-
-    ngram: Annotated[Whole, Field(ge=1, le=10)] = 3
-    min_similarity: Annotated[Number, Field(gt=0, le=1)] = 0.6
-
-
-@section
 class Contamination:
-    """Which training pairs contain a sentence of a test set; see [test
-    sentences](../docs/corpora.md#test-sentences-in-the-training-data).
-    """
+    """Which pairs contain a [test sentence](../docs/corpora.md#test-sentences-in-the-training-data)."""
 
     testsets: TestsetNames = setting(TestsetNames)
-    near_duplicates: NearMatches | None = setting(NearMatches)
     drop: Literal["none", "exact", "near"] = setting("exact", original="none")
     """Which pairs are dropped: `none`, those with an `exact` match, or also those with a `near` match."""
 
 
 @section
 class HeldOut:
-    """The pairs on which a model is not trained, so that it can be judged by them: how often the sentence
-    that is nearest to another one is its partner. Sentences that are the same, that share 60 % of their
-    trigrams of words or, if they are short, 75 % of those of letters, or that come from the same line leave
-    the training data, too. Null holds out none; see [held-out
-    pairs](../docs/evaluation.md#held-out-pairs).
-    """
+    """The [pairs on which a model is judged](../docs/evaluation.md#held-out-pairs), not trained."""
 
     pairs: Annotated[Whole, Field(ge=1, le=100000)] = 1000
     """The number of pairs, from each corpus in proportion to its size."""

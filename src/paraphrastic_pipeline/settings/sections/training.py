@@ -1,33 +1,43 @@
-"""How a model is trained: the hyperparameters of the papers, and better ones (docs/recipe.md)."""
+"""A model's vocabulary and encoder, and how it is trained: as in the papers, or better (docs/recipe.md)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from paraphrastic.model.architecture import Architecture
+from paraphrastic.model import architecture as model
+from paraphrastic.model.architecture import Architecture, Sharing, Tables, Unit
 from paraphrastic_pipeline.base.devices import Device, Precision
+from paraphrastic_pipeline.settings.places import Place
 from paraphrastic_pipeline.settings.sections.fields import (
     DISTINCT,
     Count,
     Number,
     Positive,
+    Several,
     Share,
     Size,
     Whole,
+    as_json,
     by_recipe,
     section,
     setting,
 )
 
-Initialization = Literal["random", "cooccurrences", "teacher"]
+Pieces = Annotated[Whole, Field(ge=10, le=1000000)]
+Unknown = Literal["bytes", "spellings", "shared", "omit"]
 Loss = Literal["margin", "multiple_negatives", "cosines"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
-LearningRateSchedule = Literal["constant", "linear"]
-Negatives = Literal["other_side", "either_side"]
+Schedule = Literal["constant", "linear"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8", "leading"]
 EngineName = Literal["auto", "fused", "autograd"]
-Dropout = Annotated[Number, Field(ge=0, le=0.99)]
+Rate = Annotated[Number, Field(ge=0, le=0.99)]
+Deviation = Annotated[Number, Field(gt=0, le=100)]
+Weight = Annotated[Number, Field(ge=0, le=1000000)]
+Norm = Annotated[Number, Field(gt=0, le=1000000)]
+LearningRate = Annotated[Number, Field(gt=0, le=10)]
+PositiveShare = Annotated[Number, Field(gt=0, le=1)]
 
 # Values that the kernels for averages know of settings that are otherwise for autograd.
 _OF_KERNELS: Mapping[str, Any] = {
@@ -41,11 +51,106 @@ _OF_KERNELS: Mapping[str, Any] = {
 
 
 @section
+class OfUnit:
+    """The settings that a unit's vocabulary has of its own; null for those of all."""
+
+    size: Pieces | None = None
+    """The number of pieces."""
+    unknown: Unknown | None = None
+    """What becomes of text without a piece."""
+
+
+@section
+class Vocabulary:
+    """What sentences are cut into, and how the pieces are learned."""
+
+    unit: Unit = "subword"
+    """What sentences are cut into: subwords (by sentencepiece), words, or character trigrams."""
+    size: Pieces = 50000
+    """The number of pieces, which are sentencepiece's subwords, or the most frequent words or trigrams."""
+    character_coverage: Annotated[Number, Field(ge=0.98, le=1)] = setting(1.0, original=0.995)
+    """The share of the training text's characters that subwords cover; with less than 1, not rare ones."""
+    unknown: Unknown | None = setting(None, original="spellings")
+    """What [text without a piece](../docs/encoders.md#text-without-a-piece) becomes; null for the unit's."""
+    only_initial_vectors: bool = False
+    """Whether the words of `training.initial_vectors` are the vocabulary, as in ParaNMT-50M's code."""
+    max_sentences: Positive = 10000000
+    """The number of sentences from which the vocabulary is trained, at most."""
+    max_pieces: Positive | None = 100
+    """The number of pieces after which sentences are cut off in training; null keeps them whole."""
+    languages: Tables = "shared"
+    """Whether the languages share a vocabulary, have their own, or their own with common embeddings."""
+    units: Mapping[Unit, OfUnit] = setting({})
+    """Overrides the settings of the vocabulary for a unit, if an encoder has several."""
+
+    def of_unit(self, unit: str) -> "Vocabulary":
+        """The settings of a unit's vocabulary: the common ones, overridden by those for this unit."""
+        own = next((own for name, own in self.units.items() if name == unit), OfUnit())
+        unknown = own.unknown or self.unknown or ("shared" if unit == "trigram" else "bytes")
+        # A setting without effect is normalised, so that changing it does not cause new training.
+        coverage = self.character_coverage if unit == "subword" else 1.0
+        size = own.size or self.size
+        return replace(self, units={}, size=size, unknown=unknown, character_coverage=coverage)
+
+
+@section
+class Part:
+    """One encoder of a sentence, with its own embeddings."""
+
+    kind: model.PartKind
+    """The average of a sentence's embeddings, or the states of an LSTM or a BiLSTM over them."""
+    unit: Unit | None = None
+    """What sentences are cut into; null for `vocabulary.unit`."""
+    dimension: Size | None = None
+    """The dimension of the part's vector; null for `training.dimension`."""
+    pooling: model.Pooling = "mean"
+    """How the states of an LSTM become one vector."""
+    directions: model.Directions = "average"
+    """How the vectors of a BiLSTM's two directions become one."""
+    peepholes: bool = False
+    """Whether the gates of an LSTM also see its cell, as in ParaNMT-50M's code."""
+    init_std: Deviation | None = None
+    """The standard deviation of the part's initial embeddings; null for `training.init_std`."""
+
+
+@section
+class Encoder:
+    """How a sentence becomes a vector; see [encoders](../docs/encoders.md)."""
+
+    parts: Annotated[list[Part], Field(min_length=1)] = setting([{"kind": "average"}])
+    """The encoders that are trained together, each with its own embeddings."""
+    combine: Literal["concatenate", "add"] = "concatenate"
+    """How the vectors of the parts become one."""
+    scramble: Share = 0.3
+    """The share of sentences whose tokens LSTMs see in random order, in training."""
+    languages: Sharing = "shared"
+    """Whether the two languages share all parameters or have their own."""
+    transformer: Place | None = None
+    """A Transformer in place of the parts: a folder, or a name on the Hugging Face Hub; null for none."""
+    pooling: model.TransformerPooling = "mean"
+    """How the vectors of a Transformer's tokens become one; `cls` is the first token's."""
+    lstm_size: Size | None = None
+    """The dimension of the LSTM's state, and so of the sentence vectors; the paper has 1024 to 4096."""
+
+    def architecture(self, unit: Unit, vocabularies: Tables) -> Architecture:
+        """The encoder, whose parts have this `unit` if they name none."""
+        if self.transformer:
+            whole = model.Transformer(place=self.transformer, pooling=self.pooling, lstm_size=self.lstm_size)
+            return Architecture(transformer=whole)
+        parts = tuple(model.Part(**{**as_json(part), "unit": part.unit or unit}) for part in self.parts)
+        # Settings without effect are normalised, so that changing them does not cause new training.
+        return Architecture(
+            parts=parts,
+            combine=self.combine if len(parts) > 1 else "concatenate",
+            scramble=self.scramble if any(part.recurrent for part in parts) else 0.0,
+            languages=self.languages,
+            vocabularies=vocabularies,
+        )
+
+
+@section
 class EarlyStopping:
-    """Stops training after `patience` scores in a row on the development data (`choose_by`), one every
-    `every` epochs (such as 0.5), that are not better than the best, and keeps the parameters of the best.
-    Null trains all epochs and keeps the last parameters.
-    """
+    """Keeps the best parameters after `patience` scores, one each `every` epochs, that are not better."""
 
     patience: Positive
     every: Annotated[Number, Field(ge=0.001, le=1000)]
@@ -57,131 +162,74 @@ class Hyperparameters:
 
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
-    init: Initialization = setting("random", original="random")
-    """What the embeddings begin as: `random`; `cooccurrences`, vectors in which pieces are alike if they
-    occur in pairs with the same other pieces (Levy et al. 2015); or `teacher`, vectors whose means are near
-    those of a [teacher](../docs/training.md#begin-from-a-teacher). LSTMs always begin at random.
-    """
+    init: Literal["random", "cooccurrences", "teacher"] = setting("random", original="random")
+    """What embeddings begin as: `random`, `cooccurrences` of pieces, or the vectors of a `teacher`."""
     teacher: str | None = None
-    """The system from which embeddings begin with `init: teacher`: one of `systems`, another definition, a
-    folder, or a name on the Hugging Face Hub.
-    """
+    """The system from which [embeddings begin](../docs/training.md#begin-from-a-teacher); null for none."""
     teacher_sentences: Annotated[Whole, Field(ge=2)] = 100000
     """The number of sentences of the training data that this teacher embeds, at most."""
-    init_std: Annotated[Number, Field(gt=0, le=100)] = by_recipe(paper=1.0, best=0.1, transformer=1.0)
+    init_std: Deviation = by_recipe(paper=1.0, best=0.1, transformer=1.0)
     """The standard deviation of the initial embeddings."""
-    init_sif: Annotated[Number, Field(gt=0, le=1)] | None = by_recipe(
-        paper=None, best=0.003, transformer=None
-    )
-    """The a of the factor a / (a + p) by which the initial embedding of a piece of relative frequency p is
-    multiplied; null for none. With `init: teacher`, the teacher decides.
-    """
+    init_sif: PositiveShare | None = by_recipe(paper=None, best=0.003, transformer=None)
+    """The a of the factor a / (a + p) of the first embedding of a piece of frequency p; null for none."""
     epochs: Count = by_recipe(paper=25, best=25, transformer=3)
     """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""
     soup: Annotated[Whole, Field(ge=1, le=100)] = 1
-    """The number of trainings, of `epochs` each, whose parameters are averaged. They begin with the same
-    parameters and differ in the order of the pairs and in dropout (Wortsman et al. 2022, *Model soups*).
-    """
+    """The number of trainings whose parameters are averaged (Wortsman et al. 2022, *Model soups*)."""
     coarser: Annotated[tuple[Positive, ...], DISTINCT] = ()
-    """Sizes of smaller vocabularies, such as `[10000]`. For each of them, as many trainings follow on the
-    same text, whose pieces are cut into so many others. At the end, the embeddings of all vocabularies are
-    joined into one table with the model's own pieces and dimension
-    ([how](../docs/training.md#coarser-vocabularies)). It is for an average of subwords that all languages
-    share.
-    """
+    """Sizes of further vocabularies, [whose tables are joined](../docs/training.md#coarser-vocabularies)."""
     trained_dimension: Size | None = None
-    """The dimension of each of the tables that `coarser` joins, while they are trained; null for
-    `training.dimension`, which the joined table has. Four tables of 300 dimensions take less time than two of
-    1,024.
-    """
+    """The dimension of the tables that `coarser` joins; null for `training.dimension`."""
     batch_size: Positive = by_recipe(paper=128, best=128, transformer=64)
     """The number of pairs in a mini-batch."""
     megabatch_anneal: Count = 150
-    """The number of mini-batches after which the mega-batch grows by one; with 0, it has its full size from
-    the beginning.
-    """
+    """The number of mini-batches after which the mega-batch grows by one; with 0, it is full at once."""
     loss: Loss = by_recipe(paper="margin", best="margin", transformer="multiple_negatives")
-    """The margin loss with negatives that are mined in the mega-batch (`margin`), the one with the other
-    targets of the mini-batch as negatives (`multiple_negatives`), or the difference from a teacher's cosines
-    (`cosines`). It is always `cosines` with `distil`.
-    """
+    """With mined negatives (`margin`), all targets (`multiple_negatives`), or a teacher's `cosines`."""
     distil: str | None = None
-    """The teacher, a definition or one of `systems`, whose cosines the model learns on the sentences of its
-    corpora; null for none.
-    """
+    """The teacher, a definition or one of `systems`, whose cosines the model learns; null for none."""
     scale: Annotated[Number, Field(gt=0, le=1000)] = 20.0
-    """The factor of the cosines in the loss `multiple_negatives`, the inverse of a temperature. The paper
-    does not state it; this is the default of sentence-transformers.
-    """
+    """The factor of the cosines in the loss `multiple_negatives`."""
     margin: Annotated[Number, Field(gt=0, le=2)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
     """The margin δ of the loss."""
     optimizer: Optimizer = by_recipe(paper="adam", best="adam", transformer="adamw")
-    """Dense Adam, Adam that moves only the rows of the mini-batch, or dense Adam with decoupled weight decay.
-    """
-    learning_rate: Annotated[Number, Field(gt=0, le=10)] = by_recipe(
-        paper=0.001, best=0.003, transformer=2e-06
-    )
+    """Adam, Adam that moves only the rows of the mini-batch, or Adam with decoupled weight decay."""
+    learning_rate: LearningRate = by_recipe(paper=0.001, best=0.003, transformer=2e-06)
     """The learning rate."""
-    learning_rate_schedule: LearningRateSchedule = by_recipe(
-        paper="constant", best="linear", transformer="linear"
-    )
+    learning_rate_schedule: Schedule = by_recipe(paper="constant", best="linear", transformer="linear")
     """Whether the learning rate is constant or falls to zero over the run."""
     warmup: Share = by_recipe(paper=0.0, best=0.0, transformer=0.1)
     """The share of the steps in which the learning rate rises from zero."""
     weight_decay: Annotated[Number, Field(ge=0, le=100)] = by_recipe(paper=0.0, best=0.0, transformer=0.01)
-    """The λ of `adamw`: each step multiplies all embeddings and weights, but no biases and gains of layer
-    normalization, by 1 − learning_rate · λ.
-    """
-    max_gradient_norm: Annotated[Number, Field(gt=0, le=1000000)] | None = by_recipe(
-        paper=None, best=None, transformer=1.0
-    )
+    """The λ of `adamw`: each step multiplies weights by 1 − learning_rate · λ."""
+    max_gradient_norm: Norm | None = by_recipe(paper=None, best=None, transformer=1.0)
     """The length to which longer gradients are cut; null for none."""
     precision: Precision = by_recipe(paper="float32", best="float32", transformer="auto")
-    """The precision of the encoder's products in training. `auto` means bfloat16 or float16 on a GPU,
-    whichever it has instructions for, and float32 on a processor.
-    """
+    """The precision of the encoder's products; `auto` is float32 on a processor, and 16 bits on a GPU."""
     chunk_size: Positive | None = None
-    """The number of sentences whose states are in memory at a time in a step, so that large mini-batches fit
-    on a small GPU; their gradients are added up, and the result is the same. It takes about a third more
-    time. Null for all of the mini-batch.
-    """
+    """The number of sentences whose states are in memory at a time in a step; null for all."""
     gradient_checkpointing: bool = False
-    """Whether a Transformer computes the states of its layers once more in the backward pass instead of
-    keeping them, which takes less memory and a third more time.
-    """
-    negatives: Negatives = "other_side"
-    """Whether negatives come from the other side of the mega-batch or from either side; [which paper has
-    which](../docs/training.md#how-it-works).
-    """
+    """Whether a Transformer computes its states twice, which takes less memory and a third more time."""
+    negatives: Literal["other_side", "either_side"] = "other_side"
+    """Whether negatives are from the other side or [either side](../docs/training.md#how-it-works)."""
     exclude_duplicates: bool = setting(True, original=False)
-    """Whether copies of a pair's sentences, and sentences of its group, are ruled out as its negatives."""
+    """Whether copies of a pair's sentences, and sentences of its group, are no negatives of it."""
     max_negative_share: Annotated[Number, Field(gt=0, le=2)] | None = None
-    """Rules out negatives whose cosine is above this share of the cosine of the sentence's own pair, since
-    they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
-    """
+    """Rules out negatives whose cosine is above this share of the pair's own (Moreira et al. 2024)."""
     mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision of the similarities that choose negatives. With `leading`, an eighth of the dimensions,
-    but at least 96, in which the sentences of a mega-batch differ most, find eight candidates for each
-    sentence, which are compared in float32; in fewer than 256 dimensions or 2,048 pairs, and with
-    `max_negative_share`, it is float32. `auto` means bfloat16 on a GPU, and on a processor int8 or bfloat16
-    if it has instructions for them, and `leading` otherwise. A GPU treats all but float32 as bfloat16. The
-    model's `config.json` and `sweep.csv` say which precision was used.
-    """
+    """The precision that finds negatives; `leading` first compares an eighth of the dimensions."""
     engine: EngineName = "auto"
-    """`fused` uses kernels for averaged embeddings, `autograd` torch's automatic differentiation, which is
-    slower. `auto` picks the fastest engine that can train the encoder.
-    """
+    """`fused` uses kernels for averages, `autograd` torch's differentiation; `auto` picks the fastest."""
     device: Device = "cpu"
-    """Where training runs. `auto` uses a GPU if torch finds one. Digits differ between a processor and a GPU.
-    """
+    """Where training runs; `auto` uses a GPU if torch finds one, where the last digits differ."""
     shuffle_window: Annotated[Whole, Field(ge=8192)] = 1048576
     """The number of pairs that are shuffled together in memory."""
     early_stopping: EarlyStopping | None = None
     initial_vectors: str | None = None
-    """The data set with word vectors from which the embeddings of words start; null for random embeddings."""
-    initial_vectors_penalty: Annotated[Number, Field(ge=0, le=1000000)] = 0.0
+    """The data set with word vectors from which the embeddings of words start; null for none."""
+    initial_vectors_penalty: Weight = 0.0
     """The λ of the penalty λ‖W − W₀‖² that holds these embeddings W to their initial values W₀."""
-    composition_penalty: Annotated[Number, Field(ge=0, le=1000000)] = 0.0
+    composition_penalty: Weight = 0.0
     """The λ of the penalty λ‖W‖² that holds the weights and biases W of LSTMs near zero."""
 
     @property
@@ -197,11 +245,7 @@ class Hyperparameters:
 
 @section
 class TrainingSettings(Hyperparameters):
-    """The hyperparameters of one run, named as in Wieting et al. 2021, section 5.1.
-
-    `seed` seeds initial embeddings, shuffling and dropout. Without `early_stopping`, the last parameters are
-    kept.
-    """
+    """The hyperparameters of one run, named as in Wieting et al. 2021, section 5.1."""
 
     dropout: float
     megabatch: int
@@ -215,8 +259,7 @@ class TrainingSettings(Hyperparameters):
     @property
     def table_dimension(self) -> int:
         """Dimension of the tables that are trained, of which several are joined into one of `dimension`."""
-        joined = self.coarser and self.epochs
-        return self.trained_dimension or self.dimension if joined else self.dimension
+        return (self.coarser and self.epochs and self.trained_dimension) or self.dimension
 
     @property
     def negative_search(self) -> dict[str, Any]:
@@ -234,26 +277,14 @@ class Training(Hyperparameters):
     """How a model is trained, and watched meanwhile, on which no result depends."""
 
     checkpoint_minutes: Annotated[Number, Field(ge=0, le=100000)] = 10
-    """The minutes from one checkpoint to the next; there is also one after each epoch. A change trains
-    nothing again.
-    """
-    tensorboard: bool = False
-    """Whether the history of a run is also written for TensorBoard (`pip install tensorboard`). A change
-    trains nothing again.
-    """
+    """The minutes from one checkpoint to the next. A change trains nothing again."""
 
 
 @section
 class Sweep:
     """Every combination of these values is trained, and the best by `choose_by` becomes the model."""
 
-    dropout: Annotated[list[Annotated[Number, Field(ge=0, le=0.99)]], Field(min_length=1), DISTINCT] = (
-        setting([0.0], original=[0.0, 0.1, 0.3])
-    )
-    """The share of tokens' embedding entries that are set to zero; in a Transformer, the share of its layers'
-    entries. By default none, and 0.1 for a Transformer.
-    """
-    megabatch: Annotated[list[Positive], Field(min_length=1), DISTINCT] = setting(
-        [60], original=[60, 100, 140]
-    )
+    dropout: Several[Rate] = setting([0.0], original=[0.0, 0.1, 0.3])
+    """The share of embeddings' entries that are set to zero in training; 0.1 for a Transformer."""
+    megabatch: Several[Positive] = setting([60], original=[60, 100, 140])
     """The number of mini-batches M in which negatives are searched for."""
