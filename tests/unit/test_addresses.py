@@ -74,6 +74,7 @@ def test_no_secret_is_taken_or_shown(
     for refuse in (
         lambda: read_registry("datasets.tsv"),
         lambda: checked(changed("mirror", address)),
+        lambda: checked(changed("definitions.en.corpora", ["all_nli", {"path": address}])),
     ):
         with pytest.raises(InputError) as caught:
             refuse()

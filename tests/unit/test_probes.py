@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from configurations import ROOT, changed, checked
+from configurations import ROOT
 from function_encoder import FunctionEncoder
 
 from paraphrastic import load_model
@@ -99,7 +99,3 @@ def test_faults_name_the_line(tmp_path: Path, text: str, message: str) -> None:
         prepared(tmp_path, text)
     assert message in str(error.value)
     assert not (tmp_path / "probes.parquet").exists()
-
-
-def test_the_configuration_names_one_table() -> None:
-    assert checked(changed("evaluation.probes", "probes"))["evaluation"]["probes"] == "probes"

@@ -22,11 +22,11 @@ def nothing_was_run(folder: Path) -> bool:
         (
             "[sample_aligned]",
             '["x; rm -rf ~"]',
-            "definitions.fr.corpora: 'x; rm -rf ~' is not in the registry",
+            "definitions.fr.corpora: ",
         ),
-        ("  fr: {", '  "fr; touch pwned": {', "'fr; touch pwned' is not a model's name"),
-        ("  fr: {", '  "fr\\n": {', "'fr\\n' is not a model's name"),
-        ("[en, fr]", '[en, "fr$(touch pwned)"]', "'fr$(touch pwned)' is not a language code"),
+        ("  fr: {", '  "fr; touch pwned": {', "definitions.fr; touch pwned: "),
+        ("  fr: {", '  "fr\\n": {', "definitions.fr\\n: "),
+        ("[en, fr]", '[en, "fr$(touch pwned)"]', "languages.1: "),
         ("{sts: sample_sts, b", "{sts: ../../etc, b", "'../../etc' is not in the registry"),
     ],
 )
