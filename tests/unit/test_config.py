@@ -55,20 +55,6 @@ def test_a_recipe_is_what_training_leaves_out() -> None:
     assert (fr["margin"], fr["init_std"], fr["init_sif"], fr["learning_rate"]) == (0.5, 0.2, 0.003, 0.003)
 
 
-def test_the_recipe_of_the_papers_has_their_filters_by_default() -> None:
-    config = {**load("small"), "recipe": "paper"}
-    selection = complete_config(config)["selection"]
-    papers = checked(load("paper"))["selection"]
-    for kind in ("bitext", "paraphrase"):
-        for name in ("length", "language"):
-            assert selection[kind][name] == papers[kind][name]
-    config["selection"] = {"bitext": {"length": {"max": 50}}}
-    assert complete_config(config)["selection"]["bitext"] == {
-        "length": {"min": 3, "max": 50, "count": "first"},
-        "language": None,
-    }
-
-
 def test_a_definition_overrides_key_by_key() -> None:
     config = load("config")
     config["definitions"]["de"]["training"] = {"epochs": 2}
