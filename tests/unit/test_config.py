@@ -99,15 +99,6 @@ def test_another_spelling_is_the_same_to_the_last_character(path: str, value: ob
     assert repr(checked(changed(path, other))) == repr(checked(changed(path, value)))
 
 
-def test_a_sweep_is_every_combination() -> None:
-    definitions = configured(load("paper")).definitions
-    runs = definitions["fr"].runs
-    assert len(runs) == 9
-    run = runs["dropout-0.3-megabatch-140"]
-    assert (run.dropout, run.megabatch, run.seed) == (0.3, 140, 1)
-    assert list(definitions["en"].runs) == ["dropout-0.0-megabatch-100"]
-
-
 def test_the_paper_configuration_has_the_papers_values() -> None:
     config = checked(load("paper"))
     expected = {
