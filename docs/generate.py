@@ -15,7 +15,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -132,7 +132,10 @@ def _rows(section: Any, key: str, prefix: str) -> Iterator[list[str]]:
     kind = keys_of(section)[key]
     info, meaning = section.__pydantic_fields__[key], meanings(section).get(key)
     inner = next((option for option in options_of(kind) if is_dataclass(option)), None)
-    described = inner is not None and meanings(inner).keys() >= {field.name for field in fields(inner)}
+    described = inner is not None and all(
+        name in meanings(inner) or any(map(is_dataclass, options_of(kind)))
+        for name, kind in keys_of(inner).items()
+    )
     nullable = type(None) in options_of(kind)
     if not described or nullable or meaning:
         about = {

@@ -55,20 +55,6 @@ def test_a_recipe_is_what_training_leaves_out() -> None:
     assert (fr["margin"], fr["init_std"], fr["init_sif"], fr["learning_rate"]) == (0.5, 0.2, 0.003, 0.003)
 
 
-def test_the_recipe_of_the_papers_has_their_filters_by_default() -> None:
-    config = {**load("small"), "recipe": "paper"}
-    selection = complete_config(config)["selection"]
-    papers = checked(load("paper"))["selection"]
-    for kind in ("bitext", "paraphrase"):
-        for name in ("length", "language"):
-            assert selection[kind][name] == papers[kind][name]
-    config["selection"] = {"bitext": {"length": {"max": 50}}}
-    assert complete_config(config)["selection"]["bitext"] == {
-        "length": {"min": 3, "max": 50, "count": "first"},
-        "language": None,
-    }
-
-
 def test_a_definition_overrides_key_by_key() -> None:
     config = load("config")
     config["definitions"]["de"]["training"] = {"epochs": 2}
@@ -111,15 +97,6 @@ def test_a_definition_overrides_key_by_key() -> None:
 def test_another_spelling_is_the_same_to_the_last_character(path: str, value: object, other: object) -> None:
     # The printed form shows the type of the value and the order of the keys.
     assert repr(checked(changed(path, other))) == repr(checked(changed(path, value)))
-
-
-def test_a_sweep_is_every_combination() -> None:
-    definitions = configured(load("paper")).definitions
-    runs = definitions["fr"].runs
-    assert len(runs) == 9
-    run = runs["dropout-0.3-megabatch-140"]
-    assert (run.dropout, run.megabatch, run.seed) == (0.3, 140, 1)
-    assert list(definitions["en"].runs) == ["dropout-0.0-megabatch-100"]
 
 
 def test_the_paper_configuration_has_the_papers_values() -> None:

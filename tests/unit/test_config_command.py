@@ -52,12 +52,3 @@ def test_faults_are_one_line(arguments: list[str], message: str, capsys: pytest.
     assert main(["config", *arguments]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"paraphrastic: error: {message}")
-
-
-def test_it_runs_where_the_pipeline_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["config"]) == 1
-    expected = "config/config.yaml: is not a file: run this command in the folder of the pipeline"
-    assert expected in capsys.readouterr().err

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from configurations import DEFAULT, REGISTRY, ROOT, assert_fault, changed, checked, configured, load
+from configurations import DEFAULT, REGISTRY, ROOT, assert_fault, changed, configured, load
 
 from paraphrastic.base.files import sha256
 from paraphrastic_pipeline.settings.check import check_config
@@ -64,14 +64,6 @@ def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
     config["definitions"]["fr"]["corpora"] = [entry]
     datasets = datasets_of(configured(config), REGISTRY)
     assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
-
-
-@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zst"])
-def test_an_ending_for_compression_is_ignored(mine: Path, ending: str) -> None:
-    Path(f"our pairs.jsonl.{ending}").write_bytes(b"content")
-    entry = {"path": f"our pairs.jsonl.{ending}"}
-    (file,) = checked(changed("definitions.de.corpora", [entry]))["definitions"]["de"]["corpora"]
-    assert (file["name"], file["kind"]) == ("our_pairs", "jsonl")
 
 
 def test_the_version_of_a_file_is_its_content(mine: Path) -> None:

@@ -56,7 +56,6 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
         (None, "selection.paraphrase.language", "language_id"),
     ],
     "evaluation.sts": [("multi30k", "", "aligned")],
-    "evaluation.senteval": [("sentevl", "", "'senteval'")],
     "evaluation.tatoeba": [({"testsets": "tatoba"}, ".testsets", "did you mean")],
     "contamination.testsets": [
         ({"bucc": "bucc"}, ".bucc", "did you mean"),

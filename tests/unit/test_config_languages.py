@@ -36,14 +36,6 @@ def test_models_of_the_languages_are_kept_in_their_order(
     assert narrowed(name, languages)["models"] == models
 
 
-def test_studies_of_other_languages_are_left_out() -> None:
-    french, german = narrowed("config", ["fr"]), narrowed("config", ["de", "es"])
-    assert french["studies"] == {}
-    assert french["language_choice"]["models"] == []
-    assert list(german["studies"]) == ["megabatch"]
-    assert german["language_choice"]["models"] == ["de", "es"]
-
-
 @pytest.mark.parametrize(
     ("languages", "cause"),
     [

@@ -38,11 +38,6 @@ def test_names_on_the_hub(place: str) -> None:
     assert parsed(Place, place) == place
 
 
-def test_a_folder_that_is_here_is_no_name() -> None:
-    assert hub_name("models/en") is None
-    assert parsed(Place, "models/en") == "models/en"
-
-
 @pytest.mark.parametrize("place", NOT_HERE)
 def test_what_is_neither_is_told(place: str) -> None:
     with pytest.raises(InputError, match=r"^config: key: ") as error:

@@ -1,6 +1,6 @@
 """Test that settings are declared once: their number, meanings, defaults and classes."""
 
-from dataclasses import FrozenInstanceError, is_dataclass, replace
+from dataclasses import FrozenInstanceError, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -11,12 +11,9 @@ from configurations import ROOT, configured, load
 from documentation import generate
 
 import paraphrastic_pipeline.settings.sections as package
-from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.settings.faults import keys_of, kind_at, options_of, parsed
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, ModelSections
 from paraphrastic_pipeline.settings.sections.fields import as_json
-from paraphrastic_pipeline.settings.sections.selection import Span
-from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 
 MODULES = [
     import_module(f"{package.__name__}.{path.stem}") for path in Path(package.__path__[0]).glob("*.py")
@@ -84,13 +81,6 @@ def test_a_configuration_is_the_same_after_it_was_written_and_read(name: str) ->
         config.seed = 3  # type: ignore[misc]
 
 
-def test_a_run_is_the_same_after_it_was_a_parameter_of_a_rule() -> None:
-    (run, *_) = configured(load("config")).definitions["de"].runs.values()
-    assert TrainingSettings(**as_json(run)) == run
-    with pytest.raises(ValueError, match="epochs"):
-        replace(run, epochs=-1)
-
-
 def test_a_path_leads_to_the_kind_of_a_setting() -> None:
     assert parsed(kind_at(["training", "epochs"], Definition), "3") == 3
     assert parsed(kind_at(["max_pairs", "CCMatrix"], Definition), 3.0) == 3
@@ -99,8 +89,3 @@ def test_a_path_leads_to_the_kind_of_a_setting() -> None:
     for path in (["training", "epoch"], ["seed", "x"]):
         with pytest.raises(KeyError, match="unknown key"):
             kind_at(path, Definition)
-
-
-def test_faults_have_the_path_of_the_key() -> None:
-    with pytest.raises(InputError, match=r"^config: a\.b\.max: 3 should be less than or equal to 1$"):
-        parsed(Span, {"max": 3}, ("a", "b"))

@@ -11,7 +11,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.workflow.corpora import Corpora
-from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.models import Models
 
 HERE = {"registry": str(ROOT / DEFAULT)}
@@ -66,15 +65,6 @@ def test_a_corpus_of_several_pairs_has_a_file_and_a_name_for_each() -> None:
     # The counts of merged pairs have a row for each of them, and so has the card.
     counted = models.counted_corpora(SimpleNamespace(model="all"))
     assert [("all", name) for name, *_ in counted] == models.model_corpora
-
-
-def test_speed_is_measured_on_columns_that_are_english_throughout() -> None:
-    config = several(ALL[1:] + ALL[:1]) | {"models": ["fr", "all"]}
-    evaluations = Evaluations(models_of(config))
-    assert evaluations.speed_columns() == {
-        "results/corpora/fr/pairs.parquet": ["source"],
-        "results/selected/all/sample_opus/en-de.parquet": ["source"],
-    }
 
 
 def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,15 +52,6 @@ def test_a_study_of_several_definitions_varies_each_of_them() -> None:
     assert config["definitions"]["de-both-1"]["encoder"]["parts"][0]["kind"] == "bilstm"
 
 
-def test_named_values_have_the_number_types_of_their_setting() -> None:
-    study = {
-        "model": "de",
-        "vary": {"sweep.dropout": {"none": 0, "some": 0.1}, "training.epochs": {"a": 2.0}},
-    }
-    vary = checked(config_with(named=study))["studies"]["named"]["vary"]
-    assert repr(vary) == "{'sweep.dropout': {'none': 0.0, 'some': 0.1}, 'training.epochs': {'a': 2}}"
-
-
 def test_a_study_keeps_the_definitions_of_the_chosen_languages() -> None:
     config = config_with(
         both={"model": ["de", "fr"], "vary": {"training.epochs": [1]}}, plain={"model": ["de", "fr"]}

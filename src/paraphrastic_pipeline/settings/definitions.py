@@ -49,11 +49,8 @@ def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> Json:
     """A copy of nested mappings, in which those of `override` replace values key by key."""
     both = copy.deepcopy(dict(base))
     for key, value in override.items():
-        here = both.get(key)
-        if isinstance(value, Mapping) and isinstance(here, dict):
-            both[key] = merged(here, value)
-        else:
-            both[key] = copy.deepcopy(value)
+        inside = isinstance(value, Mapping) and isinstance(both.get(key), dict)
+        both[key] = merged(both[key], value) if inside else copy.deepcopy(value)
     return both
 
 

@@ -87,9 +87,8 @@ def _words(faults: Sequence[Any], path: Sequence[str], kind: Any) -> str:
     except KeyError as error:
         return str(error.args[0])
     messages = (fault["msg"].removeprefix("Input ").removeprefix("String ") for fault in faults)
-    mapping = "should be a mapping"
-    wanted = " or ".join(dict.fromkeys(mapping if "a dictionary or" in each else each for each in messages))
-    hint = ""
+    known = ("should be a mapping" if "a dictionary or" in each else each for each in messages)
+    wanted, hint = " or ".join(dict.fromkeys(known)), ""
     if isinstance(value, bool) and kinds & {"string_type", "list_type"}:
         hint = f"; YAML reads yes, no, on and off as {'true' if value else 'false'}: write it in quotes"
     elif isinstance(value, str) and "list_type" in kinds:

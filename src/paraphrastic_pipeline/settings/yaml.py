@@ -72,10 +72,6 @@ def write_yaml(value: Any, *, width: int = 80, block: bool = False) -> str:
 
     Lists and mappings of plain values stand on one line, unless all are to be in `block` style.
     """
-    layout: dict[str, Any] = {
-        "sort_keys": False,
-        "default_flow_style": False if block else None,
-        "width": width,
-    }
-    text: str = yaml.safe_dump(value, allow_unicode=True, **layout)
-    return yaml.safe_dump(value, default_style='"', **layout) if _MISREAD.search(text) else text
+    layout: dict[str, Any] = {"sort_keys": False, "default_flow_style": False if block else None}
+    text: str = yaml.safe_dump(value, width=width, allow_unicode=True, **layout)
+    return yaml.safe_dump(value, width=width, default_style='"', **layout) if _MISREAD.search(text) else text

@@ -77,7 +77,6 @@ Whole = Annotated[int, BeforeValidator(_no_boolean)]
 Number = Annotated[float, BeforeValidator(_no_boolean)]
 Count = Annotated[Whole, Field(ge=0)]
 Positive = Annotated[Whole, Field(ge=1)]
-# The dimension of vectors.
 Size = Annotated[Whole, Field(ge=1, le=1 << 16)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 # At least one value, and none twice.
@@ -89,5 +88,4 @@ ModelName = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")]
 PlainName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
 SystemName = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Label = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
-# Scores by which pairs can be ranked.
 Score = Literal["paraphrase_score", "trigram_overlap", "translation_score"]

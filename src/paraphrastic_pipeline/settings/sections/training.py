@@ -6,8 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from paraphrastic.model import architecture as model
-from paraphrastic.model.architecture import Architecture, Sharing, Tables, Unit
+from paraphrastic.model.architecture import (
+    Architecture,
+    Directions,
+    PartKind,
+    Pooling,
+    Sharing,
+    Tables,
+    Transformer,
+    TransformerPooling,
+    Unit,
+)
+from paraphrastic.model.architecture import Part as PartOfModel
 from paraphrastic_pipeline.base.devices import Device, Precision
 from paraphrastic_pipeline.settings.places import Place
 from paraphrastic_pipeline.settings.sections.fields import (
@@ -97,15 +107,15 @@ class Vocabulary:
 class Part:
     """One encoder of a sentence, with its own embeddings."""
 
-    kind: model.PartKind
+    kind: PartKind
     """The average of a sentence's embeddings, or the states of an LSTM or a BiLSTM over them."""
     unit: Unit | None = None
     """What sentences are cut into; null for `vocabulary.unit`."""
     dimension: Size | None = None
     """The dimension of the part's vector; null for `training.dimension`."""
-    pooling: model.Pooling = "mean"
+    pooling: Pooling = "mean"
     """How the states of an LSTM become one vector."""
-    directions: model.Directions = "average"
+    directions: Directions = "average"
     """How the vectors of a BiLSTM's two directions become one."""
     peepholes: bool = False
     """Whether the gates of an LSTM also see its cell, as in ParaNMT-50M's code."""
@@ -127,7 +137,7 @@ class Encoder:
     """Whether the two languages share all parameters or have their own."""
     transformer: Place | None = None
     """A Transformer in place of the parts: a folder, or a name on the Hugging Face Hub; null for none."""
-    pooling: model.TransformerPooling = "mean"
+    pooling: TransformerPooling = "mean"
     """How the vectors of a Transformer's tokens become one; `cls` is the first token's."""
     lstm_size: Size | None = None
     """The dimension of the LSTM's state, and so of the sentence vectors; the paper has 1024 to 4096."""
@@ -135,9 +145,9 @@ class Encoder:
     def architecture(self, unit: Unit, vocabularies: Tables) -> Architecture:
         """The encoder, whose parts have this `unit` if they name none."""
         if self.transformer:
-            whole = model.Transformer(place=self.transformer, pooling=self.pooling, lstm_size=self.lstm_size)
+            whole = Transformer(place=self.transformer, pooling=self.pooling, lstm_size=self.lstm_size)
             return Architecture(transformer=whole)
-        parts = tuple(model.Part(**{**as_json(part), "unit": part.unit or unit}) for part in self.parts)
+        parts = tuple(PartOfModel(**{**as_json(part), "unit": part.unit or unit}) for part in self.parts)
         # Settings without effect are normalised, so that changing them does not cause new training.
         return Architecture(
             parts=parts,
