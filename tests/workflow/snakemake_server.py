@@ -34,6 +34,8 @@ def run(folder: str, arguments: list[str], variables: dict[str, str], output: st
         snakemake.cli.main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code)
     except BaseException:
         traceback.print_exc()
     finally:

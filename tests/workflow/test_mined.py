@@ -188,4 +188,4 @@ def test_a_mined_corpus_has_an_encoder_or_a_translator(pipeline: Path) -> None:
         config = TRANSLATED.replace("    translator: {model: ./marian, beam: 2}\n", change)
         (pipeline / "config.yaml").write_text(config)
         ended = snakemake(pipeline, "-n", *RUN, MODEL)
-        assert "mined.bitext_translated: needs one of" in (ended.stdout)
+        assert "config: mined.bitext_translated: " in (ended.stdout)

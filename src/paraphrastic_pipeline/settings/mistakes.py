@@ -114,9 +114,9 @@ def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
             if not codes or {*codes} - {*entry.languages} or (file.kind == "text" and len(codes) > 1):
                 why = f"{codes} should be one or two of {', '.join(entry.languages)}, and one for text"
                 yield f"{at}.corpora.{number}.languages: {why}"
-            # A file may have several pairs of languages, but each in one order.
+            # A file may have several pairs of languages, but each in one order for all definitions.
             same = (file.path, file.target, file.kind, file.columns)
-            facts = {name: same, (name, *sorted(codes)): codes}
+            facts = {name: same, (type(entry), name, *sorted(codes)): codes}
             another = any(known.setdefault(*fact) != fact[1] for fact in facts.items())
             if another or entry.names.count(name) > 1:
                 yield f"{at}.corpora.{number}.name: {name!r} is another corpus, too, or has another order"
