@@ -100,14 +100,14 @@ def test_models_from_a_teacher_alone(folder: Path) -> None:
         (
             "epochs: 1, dimension: 64}\n",
             "epochs: 1, dimension: 64}\n    encoder: {languages: separate}\n",
-            "config: definitions.more.corpora: 'notes' ",
+            "config: definitions.more.",
         ),
         (
             "teacher: shipped",
             "teacher: shiped",
             "'shiped' is neither a definition nor one of systems; did you mean 'shipped'?",
         ),
-        ("teacher: shipped, ", "", "config: definitions.own.training.teacher: "),
+        ("teacher: shipped, ", "", "config: definitions.own.training"),
         ("teacher: shipped", "teacher: both", "config: definitions.both: "),
     ],
 )
