@@ -51,7 +51,6 @@ rule mark_contamination:
     resources:
         **needs("mark_contamination"),
     params:
-        near_duplicates={"ngram": 3, "min_similarity": 0.6},
         seed=settings.seed,
         code=code_of("mark_contamination"),
     message:

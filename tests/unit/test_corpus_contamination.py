@@ -13,7 +13,6 @@ from paraphrastic_pipeline.corpus import blocks, sampling
 from paraphrastic_pipeline.corpus.contamination import TestSentences, mark_contamination
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
-NEAR = {"ngram": 3, "min_similarity": 0.6}
 Pairs = list[tuple[str, str]]
 
 
@@ -25,12 +24,12 @@ def rows_of(sentences):
     ]
 
 
-def found_in(folder, tests, pairs, near=NEAR, **changes):
+def found_in(folder, tests, pairs, **changes):
     """The counts, the rows and the examples of a search."""
     pq.write_table(pa.Table.from_pylist(rows_of(tests)), folder / "tests.parquet")
     selected = write_pairs(folder / "selected.parquet", pairs, range(101, 101 + len(pairs)))
     paths, outputs = (selected, folder / "tests.parquet", folder / "out.parquet"), ("counts", "examples")
-    options = {name: folder / name for name in outputs} | {"near_duplicates": near, "seed": 1, **changes}
+    options = {name: folder / name for name in outputs} | {"seed": 1, **changes}
     result = mark_contamination(*paths, **options)
     assert result == json.loads((folder / "counts").read_text())
     return result, pq.read_table(folder / "out.parquet").to_pylist(), read_tsv(folder / "examples")
@@ -78,9 +77,6 @@ def test_exact_and_near_duplicates_by_hand(tmp_path):
     shown = [(row["testset"], row["kind"], row["line"]) for row in examples]
     assert shown == sorted((row["testset"], row["kind"], str(row["line"])) for row in found)
     assert [row["similarity"] for row in examples[-2:]] == ["0.67", "0.75"]
-    counts, found, _ = found_in(tmp_path, TEST, PAIRS, None)
-    assert {row["kind"] for row in found} == {"exact"}
-    assert counts["all"] == {"exact": 4}
 
 
 @given(
@@ -138,15 +134,14 @@ def test_neither_blocks_matter_nor_are_examples_the_same_with_another_seed(tmp_p
     assert len(found[0][2]) == 5
 
 
-@pytest.mark.parametrize("near", [NEAR, None])
-def test_held_out_sentences_are_marked_but_not_counted(tmp_path, near):
-    without = found_in(tmp_path, TEST, PAIRS, near)
+def test_held_out_sentences_are_marked_but_not_counted(tmp_path):
+    without = found_in(tmp_path, TEST, PAIRS)
     held = [("Seven six five four three two one.", "NO"), ("She was tired again today.", "one two")]
     file = write_pairs(tmp_path / "held_out.parquet", held)
     pairs = [*PAIRS, ("x", "She was tired again?"), ("x", "She has time.")]
-    result, rows, examples = found_in(tmp_path, TEST, pairs, near, held_out=file)
+    result, rows, examples = found_in(tmp_path, TEST, pairs, held_out=file)
     found = {(row["row"], row["kind"]) for row in rows if row["testset"] == "held_out"}
-    assert found == {(4, "exact"), (5, "exact"), *([(8, "near")] if near else [])}
+    assert found == {(4, "exact"), (5, "exact"), (8, "near")}
     # The test sets are not affected.
     assert [row for row in rows if row["testset"] != "held_out"] == without[1]
     assert {**result, "read": len(PAIRS)} == without[0]

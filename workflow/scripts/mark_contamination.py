@@ -14,7 +14,6 @@ with step(snakemake):
         snakemake.output.contaminated,
         counts=snakemake.output.counts,
         examples=snakemake.output.examples,
-        near_duplicates=snakemake.params.near_duplicates,
         held_out=next(iter(snakemake.input.get("held_out", [])), None),
         seed=snakemake.params.seed,
     )

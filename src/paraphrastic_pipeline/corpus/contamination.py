@@ -54,23 +54,23 @@ class TestSentences:
     Args:
         rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
-        min_similarity: least similarity of near duplicates; None looks for exact ones only.
+        min_similarity: least similarity of near duplicates.
     """
 
     # Keeps pytest from collecting the class because of its name.
     __test__ = False
 
     def __init__(
-        self, rows: Sequence[Mapping[str, Any]], *, ngram: int, min_similarity: float | None
+        self, rows: Sequence[Mapping[str, Any]], *, ngram: int = 3, min_similarity: float = 0.6
     ) -> None:
         self.rows, self.names = rows, list(dict.fromkeys(row["testset"] for row in rows))
-        self._ngram, self._min_similarity = ngram, min_similarity or 0.0
+        self._ngram, self._min_similarity = ngram, min_similarity
         self._exact: dict[str, list[int]] = {}
         self._having: dict[tuple[str, ...], list[int]] = {}
         self._ngrams: list[set[tuple[str, ...]]] = []
         for number, row in enumerate(rows):
             self._exact.setdefault("".join(row["words"]), []).append(number)
-            self._ngrams.append(set() if min_similarity is None else ngrams_of(row["words"], ngram))
+            self._ngrams.append(ngrams_of(row["words"], ngram))
             for each in self._ngrams[-1]:
                 self._having.setdefault(each, []).append(number)
         self._known = frozenset(self._having)
@@ -109,7 +109,6 @@ def mark_contamination(
     *,
     counts: str | Path,
     examples: str | Path,
-    near_duplicates: Mapping[str, Any] | None,
     held_out: str | Path | None = None,
     seed: int,
 ) -> dict[str, Any]:
@@ -125,18 +124,16 @@ def mark_contamination(
         testsets: a Parquet file made by `testsets.gather_testsets`.
         output: the Parquet file.
         counts: JSON file with the result, which is also returned: pairs `read`, and pairs found `exact` and
-            `near`, in `all` and by test set; without `near` if near duplicates were not looked for.
+            `near`, in `all` and by test set.
         examples: TSV file for people to read: 20 random findings for each test set and kind.
-        near_duplicates: arguments `ngram` and `min_similarity` of `TestSentences`; None: exact ones only.
         held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for, too.
         seed: seed for the examples.
     """
     rows = [row for block in read_blocks(testsets) for row in block.to_pylist()]
     rows += _held_out_rows(held_out) if held_out else []
-    index = TestSentences(rows, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
+    index = TestSentences(rows)
     names = [name for name in index.names if name != HELD_OUT]
-    kinds = ("exact", "near") if near_duplicates else ("exact",)
-    samples = Samples(list(product(names, kinds)), seed)
+    samples = Samples(list(product(names, _KINDS)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
@@ -158,8 +155,8 @@ def mark_contamination(
     write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
     result = {
         "read": read,
-        "all": {kind: pairs[kind] for kind in kinds},
-        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in names},
+        "all": {kind: pairs[kind] for kind in _KINDS},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in _KINDS} for name in names},
     }
     write_json(counts, result)
     return result
@@ -204,8 +201,8 @@ def tabulate_contamination(
 ) -> None:
     """Write how many pairs of each model and corpus occur in each test set, and in any of them (`all`).
 
-    Columns: `model`, `corpus`, `testset`, `read` (selected pairs), `exact`, `near` (empty if near duplicates
-    were not looked for), `dropped` (according to `drop`) and `share` (of the pairs read, in %).
+    Columns: `model`, `corpus`, `testset`, `read` (selected pairs), `exact`, `near`,
+    `dropped` (according to `drop`) and `share` (of the pairs read, in %).
 
     Args:
         counts: JSON files written by `mark_contamination`, in the order of the rows.
@@ -220,5 +217,5 @@ def tabulate_contamination(
             read = result["read"]
             share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
             row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
-            rows.append(row | {"dropped": sum(kinds.get(kind, 0) for kind in drop), "share": share})
+            rows.append(row | {"dropped": sum(kinds[kind] for kind in drop), "share": share})
     write_csv(table, ["model", "corpus", "testset", "read", *_KINDS, "dropped", "share"], rows)
