@@ -188,6 +188,9 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             languages=("en", "en"),
             sentences=100_000,
             seed=1,
+            memory_mb=200,
+            threads=1,
+            temporary=folder / "temporary",
         ),
         "select": partial(
             select_pairs,
@@ -205,7 +208,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             files["marked"],
             counts=counts,
             examples=folder / "examples.tsv",
-            near_duplicates={"ngram": 3, "min_similarity": 0.6},
             seed=1,
         ),
         "merge": partial(merge, merging=merging),

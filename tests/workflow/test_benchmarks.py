@@ -119,7 +119,7 @@ def test_embedding_benchmark(tmp_path):
     assert all(speed > 0 for speed in speeds.values())
     assert set(figures["parts"]) == {"prepare", "tokenize", "average", "write memory", "sentencepiece alone"}
     assert figures["columns"]["list"] == 1
-    assert len(figures["columns"]) == 7
+    assert {"pandas", "Arrow", "NumPy, objects"} < set(figures["columns"])
     for name in ("en", "en-de-es-fr"):
         own, static = (figures["packaged"][name][way] for way in (name, "StaticEmbedding"))
         assert own["sentences_per_second"] > 0 < static["sentences_per_second"]

@@ -44,7 +44,7 @@ def own(pipeline: Path) -> Path:
     files = write_matrices(pipeline / "mine", distances())
     with (pipeline / "config/datasets.tsv").open("a") as registry:
         for file in files:
-            cells = ["mine_uriel", "1", "uriel", "-", file.name, f"file:mine/{file.name}", *"---", "own"]
+            cells = ["mine_uriel", "1", "uriel", "-", file.name, f"file:mine/{file.name}", *"---", "own", "-"]
             registry.write("\t".join(cells) + "\n")
     return pipeline
 

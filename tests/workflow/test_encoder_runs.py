@@ -23,7 +23,7 @@ definitions:
     encoder:
       parts: [{kind: average, unit: trigram, init_std: 0.01}, {kind: average, unit: word}]
       combine: add
-    vocabulary: {units: {trigram: {size: 500, max_pieces: null}}}
+    vocabulary: {units: {trigram: {size: 500}}}
     training: {initial_vectors: mine_vectors, initial_vectors_penalty: 0.01}
 language_id: null
 selection:
@@ -51,7 +51,17 @@ def own(pipeline: Path) -> Path:
     vectors = [f"{word} " + " ".join([f"{number / 10}"] * 16) + "\n" for number, word in enumerate(WORDS)]
     (pipeline / "mine/vectors.txt").write_text("".join(vectors))
     with (pipeline / "config/datasets.tsv").open("a") as registry:
-        cells = ["mine_vectors", "1", "vectors", "en", "vectors.txt", "file:mine/vectors.txt", *"---", "own"]
+        cells = [
+            "mine_vectors",
+            "1",
+            "vectors",
+            "en",
+            "vectors.txt",
+            "file:mine/vectors.txt",
+            *"---",
+            "own",
+            "-",
+        ]
         registry.write("\t".join(cells) + "\n")
     return pipeline
 
@@ -85,7 +95,7 @@ def test_an_lstm_and_a_mixed_model(own: Path) -> None:
 
     # Scrambling more sentences only trains the models again. The smaller trigram vocabulary is made again,
     # and the vocabulary of words stays.
-    changed = CONFIG.replace("{size: 500, max", "{size: 400, max")
+    changed = CONFIG.replace("{size: 500}", "{size: 400}")
     (own / "config.yaml").write_text(changed + "encoder: {scramble: 0.5}\n")
     messages = planned(own, *RUN, *TARGETS).messages
     assert {message for message in messages if "vocabulary" in message or "Encode" in message} == {

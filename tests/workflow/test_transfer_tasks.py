@@ -2,7 +2,7 @@
 
 import csv
 import json
-import zlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,22 +14,12 @@ from pipelines import configure, snakemake
 from transfer_archives import polish_files, senteval_members, write_senteval
 
 Edit = Callable[[Path, str, str], None]
-ROW = "{name}\t1\tfile\t-\t{file}\tfile:{path}\t-\t-\t-\tmine\n"
-DIM = 10
+ROW = "{name}\t1\tfile\t-\t{file}\tfile:{path}\t-\t-\t-\tmine\t-\n"
 
 
 def rows(folder: Path, table: str) -> list[dict[str, str]]:
     with (folder / f"results/tables/{table}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def write_vectors(folder: Path, sentences: list[str]) -> None:
-    def vector(word: str) -> np.ndarray:
-        return np.random.default_rng(zlib.crc32(word.encode())).normal(size=DIM)
-
-    vectors = [np.mean([vector(word) for word in text.split() or [""]], axis=0) for text in sentences]
-    np.save(folder / "words.npy", np.array(vectors, np.float32))
-    (folder / "words.txt").write_text("".join(f"{text}\n" for text in sentences), encoding="utf-8")
 
 
 @pytest.fixture
@@ -48,9 +38,8 @@ def words(pipeline: Path) -> Path:
     configure(pipeline, "evaluation.senteval", "my_senteval")
     configure(pipeline, "evaluation.polish", polish)
     configure(pipeline, "evaluation.only", {"stsb": [], "senteval": ["words"], "polish": ["words"]})
-    vectors = {"sentences": "words.txt", "vectors": "words.npy"}
-    configure(pipeline, "systems", {"words": {"vectors": vectors, "languages": ["en"]}})
-    write_vectors(pipeline, ["nothing yet"])
+    shutil.copytree(Path(__file__).parents[2] / "src/paraphrastic/models/en", pipeline / "words")
+    configure(pipeline, "systems", {"words": {"path": "words", "languages": ["en"], "label": "words"}})
     return pipeline
 
 
@@ -64,11 +53,10 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     for path in testsets:
         data = pd.read_parquet(words / path)
         assert set(data["sentence1"]) | set(data["sentence2"].dropna()) <= set(sentences)
-    write_vectors(words, sentences)
     run = snakemake(words, "results/tables/senteval.csv", "results/tables/polish.csv")
     assert run.returncode == 0, run.stdout
     (row,) = rows(words, "senteval")
-    assert (row["system"], row["source"], row["data"], row["dim"]) == ("words", "measured", "sample", "10")
+    assert (row["system"], row["source"], row["data"], row["dim"]) == ("words", "measured", "sample", "300")
     columns = ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC", "MRPC-F1", "SICK-R", "SICK-E")
     assert all(float(row[column]) > 55 for column in columns)
     result = json.loads((words / "results/eval/words/senteval.json").read_text())
