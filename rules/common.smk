@@ -14,7 +14,13 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.fields import as_json
-from paraphrastic_pipeline.workflow.corpora import DESCRIBED_SENTENCES, TRANSFORMER_FILES, Corpora, languages_of, one_of
+from paraphrastic_pipeline.workflow.corpora import (
+    DESCRIBED_SENTENCES,
+    TRANSFORMER_FILES,
+    Corpora,
+    languages_of,
+    one_of,
+)
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.functions import full_name
 from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
