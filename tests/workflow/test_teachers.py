@@ -107,7 +107,7 @@ def test_models_from_a_teacher_alone(folder: Path) -> None:
             "teacher: shiped",
             "'shiped' is neither a definition nor one of systems; did you mean 'shipped'?",
         ),
-        ("teacher: shipped, ", "", "config: definitions.own.training"),
+        ("teacher: shipped, ", "", "training.teacher: "),
         ("teacher: shipped", "teacher: both", "config: definitions.both: "),
     ],
 )
