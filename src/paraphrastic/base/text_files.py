@@ -111,9 +111,12 @@ def fault_of(text: str) -> str | None:
     """Why a line of `open_text` is no text; None if it is."""
     if "\0" in text:
         return "contains a NUL character, which is not valid in text"
-    if not text.isascii() and (bad := re.search("[\ud800-\udfff]", text)):
-        is_byte = "\udc80" <= bad[0] <= "\udcff"
-        return f"not UTF-8: byte 0x{ord(bad[0]) & 0xFF:02x}" if is_byte else "has half of a surrogate pair"
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        bad = ord(text[error.start])
+        is_byte = 0xDC80 <= bad <= 0xDCFF
+        return f"not UTF-8: byte 0x{bad & 0xFF:02x}" if is_byte else "has half of a surrogate pair"
     return None
 
 
@@ -132,8 +135,7 @@ def line_batches(
         while raw := list(islice(file, size)):
             lines = [line.rstrip("\n").removesuffix("\r") for line in raw]
             numbers: list[int] | range = range(first, first + len(lines))
-            whole = "".join(raw)
-            if "\0" in whole or not (whole.isascii() or _is_utf8(whole)):
+            if fault_of("".join(raw)):
                 kept = []
                 for number, line in zip(numbers, lines, strict=True):
                     if (cause := fault_of(line)) is None:
@@ -145,14 +147,6 @@ def line_batches(
                 numbers, lines = [number for number, _ in kept], [line for _, line in kept]
             yield numbers, lines
             first += len(raw)
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def read_sentences(path: str) -> Iterator[str]:
