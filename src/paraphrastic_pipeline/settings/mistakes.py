@@ -190,11 +190,8 @@ def _model(definition: Definition) -> Iterator[Row]:
         alone = transformer or len(definition.languages) != 2
         yield f"{section}.languages", alone and sharing != "shared", f"{sharing} {whole}"
     others = len(encoder.parts) > 1 or encoder.parts[0].kind != "average" or training.init != "random"
-    yield (
-        "encoder.transformer",
-        transformer and (others or training.distil),
-        "has no parts, init or distil",
-    )
+    why = "has no parts, init or distil"
+    yield "encoder.transformer", transformer and (others or training.distil), why
     distils, begins = bool(training.distil), bool(training.teacher)
     yield "training.distil", distils != (training.loss == "cosines"), "needs the loss cosines, and it distil"
     yield "training.teacher", begins != (training.init == "teacher"), "needs init: teacher, and it a teacher"

@@ -22,12 +22,8 @@ from paraphrastic_pipeline.settings.sections.fields import (
 PolishTask = Literal["ppc", "cr_h", "cr_m", "cds", "sick", "8tags"]
 Track = Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]
 # A single name may stand for a list of one.
-Names = Annotated[
-    Several[str],
-    BeforeValidator(
-        lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | Several[str]
-    ),
-]
+_OF_ONE = BeforeValidator(lambda value: [value] if isinstance(value, str) else value, str | Several[str])
+Names = Annotated[Several[str], _OF_ONE]
 
 
 @section
