@@ -156,7 +156,7 @@ def test_a_joined_table_keeps_what_its_tables_say_together(whole: PairDataset) -
     lengths = [np.linalg.norm(sums(whole, table), axis=1).mean() for table in tables]
     beside = np.concatenate([tables[0] * lengths[1] / lengths[0], tables[1]], axis=1)
     assert np.abs(cosines(joined) - cosines(beside)).max() < 0.05
-    # Of a direction and its opposite, the one with the largest entry above zero is taken, whatever the signs.
+    # A direction and its opposite are the same; the one whose largest entry is above zero is taken.
     again = join_tables([-table for table in tables], whole, 12)
     np.testing.assert_allclose(again, -joined, atol=1e-3 * np.abs(joined).max())
     # With more to say than there are columns, it keeps more than columns at random do.

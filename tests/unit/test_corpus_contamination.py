@@ -99,7 +99,7 @@ def test_a_search_finds_what_a_quadratic_one_does(tests, text, ngram, min_simila
     for number, (row, test) in enumerate(zip(rows, tests, strict=True)):
         same, one, two = test.split() == text.split(), ngrams(text), ngrams(test)
         similarity = 1.0 if same else len(one & two) / len(one | two) if one and two else 0.0
-        # Of equally similar sentences, the first is found.
+        # The first of several equally similar sentences is found.
         found = (same, similarity, number)
         if similarity >= min_similarity and found[:2] > best.get(row["testset"], (False, 0.0))[:2]:
             best[row["testset"]] = found

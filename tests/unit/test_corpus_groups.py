@@ -192,7 +192,7 @@ def test_text_without_pairs(tmp_path: Path) -> None:
 def test_neighbours_on_a_circle_come_first_and_then_those_farther_away() -> None:
     assert list(_circle(1)) == []
     assert list(_circle(2)) == [(0, 1)]
-    # Of each distance, pairs that share no sentence come first.
+    # Pairs of one distance that share no sentence come first.
     assert list(_circle(4)) == [(0, 1), (2, 3), (1, 2), (0, 3), (0, 2), (1, 3)]
     for n in range(2, 12):
         assert sorted(_circle(n)) == list(combinations(range(n), 2))

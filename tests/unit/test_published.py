@@ -190,7 +190,7 @@ def test_a_study_has_the_settings_and_models_of_its_published_rows() -> None:
     for row in read("studies"):
         # The names of varied models end with the number of their setting.
         varied = row["setting"] != row["model"]
-        # Of a ranking, only the best part is published, which no model of ours is in advance.
+        # Papers print only the best part of a ranking, and which one that is shows only after a run.
         assert row[NEEDS] or bool(re.fullmatch(rf".*-{row['study']}-\d+", row["model"])) == varied, row
 
 

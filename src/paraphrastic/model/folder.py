@@ -60,7 +60,7 @@ def find_folder(path: str | Path) -> Path:
 def choose_folder(path: str | Path | None, languages: Iterable[str | None] = ()) -> str | Path:
     """The model for sentences in some languages: the one at `path` or, without a path, a shipped one.
 
-    Of the shipped models that know the languages, the one with the fewest is chosen, and without any language
+    The shipped model that knows the languages and the fewest others is chosen, and without any language
     the one with the most: a model of English would give sentences in other languages vectors without meaning.
 
     Args:

@@ -131,7 +131,7 @@ def _ranked(scored: Sequence[str | Path], rank: Any, seed: int) -> Iterator[pa.R
     n = len(ordered) - int(np.isnan(ordered).sum())
     first, end = _place(rank.min, n), _place(rank.max, n)
     lowest, highest = (ordered[first], ordered[end - 1]) if first < end else (np.inf, -np.inf)
-    # Of the pairs with the score at an end of the range, a random choice is in it.
+    # A random choice of the pairs with the score at an end of the range is in it.
     generator, chosen = np.random.default_rng([seed, n]), {}
     for value in {lowest, highest} if first < end else ():
         start, stop = (int(np.searchsorted(ordered[:n], value, side)) for side in ("left", "right"))

@@ -47,8 +47,8 @@ def prepare_probes(download: Path, testsets: Path) -> None:
 def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:
     """Measure how often a sentence is nearer to one that means the same than to one that does not.
 
-    The measurement `right negation` is the share of the probes of this kind. Of two sentences that are
-    equally near, none is nearer, so an encoder that ignores the order of words has no `roles` by this count
+    The measurement `right negation` is the share of the probes of this kind. If two sentences are
+    equally near, neither is nearer, so an encoder that ignores the order of words has no `roles` by this count
     unless other words tell. In the result, `cosines` has the mean cosines of each kind.
 
     Args:
