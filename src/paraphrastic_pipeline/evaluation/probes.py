@@ -48,8 +48,8 @@ def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:
     """Measure how often a sentence is nearer to one that means the same than to one that does not.
 
     The measurement `right negation` is the share of the probes of this kind. If two sentences are
-    equally near, neither is nearer, so an encoder that ignores the order of words has no `roles` by this count
-    unless other words tell. In the result, `cosines` has the mean cosines of each kind.
+    equally near, neither is nearer, so an encoder that ignores the order of words has no `roles` by this
+    count unless other words tell. In the result, `cosines` has the mean cosines of each kind.
 
     Args:
         evaluation: the encoder and its settings; the official digest has the key `probes`.
