@@ -29,9 +29,7 @@ def test_corpus_benchmark(tmp_path):
     figures = json.loads(output.read_text())
     assert set(figures["labels"]["all labels"]) == {"pairs_per_second", "reference", "ratio"}
     steps = figures["steps"]["300"]
-    assert list(steps) == [
-        "extract", "score", "describe", "select", "mark contamination", "merge", "merge, near duplicates"
-    ]  # fmt: skip
+    assert list(steps) == ["extract", "score", "describe", "select", "mark contamination", "merge"]
     assert all(10 < step["peak_mb"] < 2000 and step["pairs_per_second"] > 0 for step in steps.values())
     assert len(result.stdout.splitlines()) == len(figures["labels"]) + len(steps)
 
