@@ -149,8 +149,6 @@ rule merge_pairs:
         "results/logs/merge_pairs/{model}.log",
     benchmark:
         "results/benchmarks/merge_pairs/{model}.tsv"
-    wildcard_constraints:
-        model=one_of(models.corpus_models),
     conda:
         "../envs/pipeline.yaml"
     threads: 1

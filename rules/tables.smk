@@ -80,7 +80,7 @@ use rule tabulate_results as tabulate_corpora with:
         function=TABLES["corpora"],
         settings={
             "corpora": models.model_corpora,
-            "models": models.table_models,
+            "models": settings.models,
         },
         code=code_of("tabulate_results", TABLES["corpora"]),
     message:
@@ -116,7 +116,7 @@ use rule tabulate_results as tabulate_funnel with:
         "../envs/pipeline.yaml"
     params:
         function=TABLES["funnel"],
-        settings={"corpora": models.model_corpora, "models": models.table_models},
+        settings={"corpora": models.model_corpora, "models": settings.models},
         code=code_of("tabulate_results", TABLES["funnel"]),
     message:
         "Tabulate the filter funnel"

@@ -11,8 +11,6 @@ rule train_vocabulary:
         "results/logs/train_vocabulary/{model}/{vocabulary}.log",
     benchmark:
         "results/benchmarks/train_vocabulary/{model}/{vocabulary}.tsv"
-    wildcard_constraints:
-        model=one_of(models.corpus_models),
     conda:
         "../envs/pipeline.yaml"
     threads: 1

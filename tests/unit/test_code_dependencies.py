@@ -24,7 +24,6 @@ STEPS = {
     "training": [
         "train_vocabulary",
         "encode_dataset",
-        "import_dataset",
         "initialise_model",
         "train_model",
         "choose_model",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from configurations import ROOT, THEIRS, changed, checked, configured, load
+from configurations import ROOT, changed, checked, configured, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture
@@ -33,15 +33,6 @@ def test_a_completed_configuration_is_a_configuration_of_the_same(name: str) -> 
     once = complete_config(load(name))
     assert repr(complete_config(once)) == repr(once)
     assert repr(checked(once)) == repr(checked(load(name)))
-
-
-def test_a_dataset_takes_the_place_of_corpora() -> None:
-    config = load("config")
-    config["definitions"]["en"] = {"languages": ["en"], "dataset": THEIRS}
-    # The model has no text and no filters, so the settings that need other data sets are turned off.
-    config |= {"models": ["en"], "definitions": {"en": config["definitions"]["en"]}, "language_id": None}
-    config |= {"studies": {}, "language_choice": {}}
-    assert checked(config)["definitions"]["en"]["corpora"] == []
 
 
 def test_a_recipe_is_what_training_leaves_out() -> None:
@@ -105,9 +96,9 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "dimension": 1024, "init": "random", "init_std": 1.0, "init_sif": None, "epochs": 25, "soup": 1,
         "batch_size": 128, "megabatch_anneal": 150, "loss": "margin", "margin": 0.4, "optimizer": "adam",
         "learning_rate": 0.001, "learning_rate_schedule": "constant", "warmup": 0.0, "weight_decay": 0.0,
-        "max_gradient_norm": None, "precision": "float32", "negatives": "other_side", "coarser": [],
+        "max_gradient_norm": None, "precision": "float32", "negatives": "other_side",
         "exclude_duplicates": False, "max_negative_share": None, "mining_precision": "float32",
-        "early_stopping": None, "initial_vectors": None, "teacher": None, "distil": None,
+        "early_stopping": None, "initial_vectors": None, "teacher": None,
     }  # fmt: skip
     assert expected.items() <= config["training"].items()
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}

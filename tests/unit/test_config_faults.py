@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from configurations import CAPTIONS, GERMAN, ROOT, THEIRS, assert_fault, changed, checked
+from configurations import CAPTIONS, GERMAN, ROOT, assert_fault, changed, checked
 
 from paraphrastic.base.errors import InputError
 
@@ -69,10 +69,7 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
     ],
     "definitions.fr": [
         (FRENCH, ".corpora", "missing"),
-        ({**FRENCH, "dataset": {"hdf5": "README.md"}}, ".dataset.vocabulary", "missing"),
-        ({**FRENCH, "dataset": {**THEIRS, "hdf5": "{x}.h5"}}, ".dataset.hdf5", "brace"),
     ],
-    "definitions.fr.dataset": [(THEIRS, "definitions.fr.corpora", "together")],
     "definitions.en": [
         (CAPTIONS, "selection.paraphrase.paraphrase_score", "'multi30k_captions'"),
         ({**CAPTIONS, "selection": SELECTED}, ".selection.paraphrase.rank.by", "score"),
@@ -88,15 +85,10 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
     ],
     "definitions.de": [
         ({**GERMAN, **LSTM, "training": {"engine": "fused"}}, ".training.engine", "fused"),
-        ({**GERMAN, **LSTM, "training": {"optimizer": "lazy_adam"}}, ".training.engine", "lazy_adam"),
-        ({**GERMAN, "training": {"loss": "cosines"}}, ".training.distil", "cosines"),
         ({**GERMAN, "held_out": None, "choose_by": "held_out"}, ".choose_by", "held-out"),
     ],
     "training.initial_vectors": [("nothing", "", "registry")],
-    "training.distil": [("de", "definitions.de", "itself"), ("nobody", "", "neither")],
     "training.teacher": [("LaBSE", "", "neither")],
-    "training.coarser": [([99_999], "", "vocabulary")],
-    "training.soup": [(2, "training.early_stopping", "soup")],
     # Other people's encoders.
     "systems": [
         ({"x": {}}, ".x", "none"),
@@ -119,8 +111,6 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(
 ) -> None:
     monkeypatch.chdir(ROOT)
     config = changed(path, value)
-    if path == "training.soup":
-        config["training"]["early_stopping"] = {"patience": 1, "every": 1}
     assert_fault(config, f"{path}{at}" if at[:1] in ("", ".") else at, cause)
 
 

@@ -123,7 +123,7 @@ def vocabulary_need(definition: Definition, size_mb: float) -> Need:
 
 def training_need(definition: Definition, settings: TrainingSettings, size_mb: float) -> Need:
     """Return the need of a training run with `settings` on training data of `size_mb`."""
-    architecture, dimension = definition.architecture, settings.table_dimension
+    architecture, dimension = definition.architecture, settings.dimension
     weights, pairs = weights_mb(definition, dimension), size_mb * _PAIRS
     times = _TRAINED_MARGIN if settings.loss == "margin" else _TRAINED
     seconds = times * _EMBEDDED * multiplied(architecture, dimension)
@@ -138,9 +138,9 @@ def training_need(definition: Definition, settings: TrainingSettings, size_mb: f
         seconds += (_AVERAGED + _MINED * megabatch) * vector_dimension(architecture, dimension)
         if not settings.trains_fused(architecture):
             seconds += _ADAM * weights * 250_000 / settings.batch_size
-    seconds *= settings.all_epochs
+    seconds *= settings.epochs
     if settings.init == "cooccurrences":
-        seconds += _COUNTED * (1 + len(settings.coarser))
+        seconds += _COUNTED
     return need + Need(0, pairs * seconds, model_mb(definition))
 
 
@@ -148,31 +148,27 @@ def _memory(definition: Definition, settings: TrainingSettings, weights: float, 
     """Return the MB that training weights of so many MB on a number of pairs takes, without a Transformer.
 
     These are the weights and the optimizer's state; with autograd the gradients of all weights, and in the
-    end a copy of them; with early stopping the best weights; with several trainings the beginning and the sum
-    of each table; the pairs that are shuffled together; two copies of a mega-batch's vectors; and the states
-    of LSTMs in a mini-batch. Before training, what occurs together may be counted, and after it, tables may
-    be joined.
+    end a copy of them; with early stopping the best weights; the pairs that are shuffled together; two copies
+    of a mega-batch's vectors; and the states of LSTMs in a mini-batch. Before training, what occurs together
+    may be counted.
     """
-    architecture, dimension = definition.architecture, settings.table_dimension
-    vector, cuts = vector_dimension(architecture, dimension), 1 + len(settings.coarser)
+    architecture, dimension = definition.architecture, settings.dimension
+    vector = vector_dimension(architecture, dimension)
     tables = (3 if settings.trains_fused(architecture) else 5) + (settings.early_stopping is not None)
-    if settings.soup * cuts > 1:
-        tables += 2 * cuts
     lstms = [_lstms(part, dimension) for part in architecture.parts]
     # A pair has a negative for each side, so four sentences are embedded.
     kept = 4 * _TOKENS * sum(_KEPT_OF_LSTM * (1 + directions) * width for directions, width in lstms)
     floats = settings.batch_size * (4 * settings.megabatch * vector + kept)
     mb = tables * weights + _SHUFFLED * min(pairs, settings.shuffle_window) + 4e-6 * floats
-    joined = _JOINED * cuts * vector if cuts > 1 else 0.0
     counts = _COUNTS * min(1.0, 1e-6 * pairs) if settings.init == "cooccurrences" else 0.0
-    return max(mb, weights_mb(definition) + 2 * cuts * weights + max(joined, counts))
+    return max(mb, weights_mb(definition) + 2 * weights + counts)
 
 
 def _transformer_memory(weights: float, settings: TrainingSettings) -> float:
     """Return the MB of weights, their gradients, Adam's state and a copy, and of a step's states."""
     sentences = (4 if settings.loss == "margin" else 2) * settings.batch_size
     kept = _KEPT_OF_TRANSFORMER * math.sqrt(weights * 250_000) * _TOKENS
-    return 5 * weights + 4e-6 * kept * min(settings.chunk_size or sentences, sentences)
+    return 5 * weights + 4e-6 * kept * sentences
 
 
 def translation_need(translator: Translator, size_mb: float) -> Need:

@@ -71,7 +71,6 @@ NEEDS = {
     "train_vocabulary": Need(130, 0.35, mb_per_mb=60, seconds_per_mb=0.7),
     "tokenize_pairs": Need(700, 4, seconds_per_mb=0.5, disk_per_mb=ENCODED),
     "encode_dataset": Need(255, 0.1, seconds_per_mb=0.35, disk_per_mb=ENCODED),
-    "import_dataset": Need(180, 2, seconds_per_mb=0.02, disk_per_mb=1),
     # The weights come on top of these, and what they compute with.
     "initialise_model": Need(385, 1.3),
     "train_model": Need(740, 2.2),
@@ -79,9 +78,6 @@ NEEDS = {
     "translate_corpus": Need(1500, 20, disk_per_mb=1.08),
     "evaluate_run": Need(270, 0.9),
     **{f"evaluate_{name}": Need(task.memory_mb, task.seconds, 0.3) for name, task in TASKS.items()},
-    # Merged pairs are half as large as those that are measured, and both sides are embedded, in two vectors
-    # of 768 dimensions in float16.
-    "embed_teacher": Need(580, 20, seconds_per_mb=22, disk_per_mb=60),
     # Vectors of 768 dimensions of 100,000 sentences, and of as many pieces.
     "embed_pieces": Need(700, 20, disk_mb=100),
     "embed_sample": Need(700, 20, disk_mb=100),
@@ -92,6 +88,7 @@ NEEDS = {
     "measure_speed": Need(425, 0.9),
     "convert_tokenizer": Need(120, 0.5),
     # These copy files, or read and write small ones.
+    "average_runs": Need(150, 0.5),
     "choose_model": Need(45, 0.2),
     "write_card": Need(45, 0.1),
     "prepare_testsets": Need(270, 0.2, 1.5),

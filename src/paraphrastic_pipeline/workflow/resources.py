@@ -113,8 +113,6 @@ class Needs:
             case "describe_corpus":
                 size, sampled = megabytes(input), 2 * DESCRIBED_SENTENCES * _SAMPLED
                 return replace(NEEDS[step].of(size), disk_mb=min(size, sampled))
-            case "embed_teacher":
-                return NEEDS[step].of(megabytes(input.pairs)) + self._loading(wildcards.system)
             case "embed_pieces" | "embed_sample" | "fit_tables":
                 return self._beginning(step, models.definition(wildcards), wildcards.system)
             case "encode_dataset" | "tokenize_pairs":
@@ -124,7 +122,7 @@ class Needs:
                 return replace(need, disk_mb=units * need.disk_mb)
             case "measure_speed":
                 return self._measuring()
-            case "choose_model":
+            case "average_runs" | "choose_model":
                 return NEEDS[step] + Need(0, 0, model_mb(models.definition(wildcards)))
             case "initialise_model":
                 definition = models.definition(wildcards)
