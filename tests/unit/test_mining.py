@@ -12,7 +12,7 @@ from test_dataset import flat
 from torch import Tensor
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic_pipeline.training import leading_mining, mining
+from paraphrastic_pipeline.training import mining
 from paraphrastic_pipeline.training.mining_kernels import NO_NEGATIVE
 from paraphrastic_pipeline.training.same_meaning import SameMeaning
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -94,10 +94,10 @@ def plain_search(
 
 @pytest.fixture
 def leading_sees_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"_SHARE": 1.0, "_FEWEST": 0, "_CANDIDATES": 1000}.items():
-        monkeypatch.setattr(leading_mining, name, value)
-    for name in ("LEAST_DIMENSIONS", "LEAST_PAIRS"):
-        monkeypatch.setattr(mining, name, 0)
+    everything = {"_SHARE": 1.0, "_CANDIDATES": 1000}
+    nothing = dict.fromkeys(("_FEWEST", "_LEAST_DIMENSIONS", "_LEAST_PAIRS"), 0)
+    for name, value in (everything | nothing).items():
+        monkeypatch.setattr(mining, name, value)
 
 
 @pytest.mark.parametrize("either_side", [False, True])
@@ -123,12 +123,12 @@ def test_negatives_are_those_of_a_plain_search(
     expected = plain_search(vectors, *given, **options)
     if make is corners:
         # A rotation would round similarities that are exactly equal.
-        monkeypatch.setattr(leading_mining, "_leading", lambda vectors, _: vectors)
+        monkeypatch.setattr(mining, "_leading", lambda vectors, _: vectors)
     for rows, columns in ((3, 17), (11, 1), (1, 1), (1000, 1000)):
-        for module in (mining, leading_mining):
-            monkeypatch.setattr(module, "_ROWS", rows)
-            monkeypatch.setattr(module, "_COLUMNS", columns)
-        monkeypatch.setattr(mining, "_DEVICE_ROWS", rows)
+        for name in ("_ROWS", "_DEVICE_ROWS"):
+            monkeypatch.setattr(mining, name, rows)
+        for name in ("_COLUMNS", "_LEADING_COLUMNS"):
+            monkeypatch.setattr(mining, name, columns)
         for threads in (1, 3):
             assert mined(vectors, *given, threads=threads, **options).tolist() == expected
         # Of a block, the first of equals is found, so only small blocks choose exactly among equals.
@@ -160,7 +160,7 @@ def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
 def test_by_leading_dimensions_nearly_all_negatives_are_the_nearest_ones(
     monkeypatch: pytest.MonkeyPatch, either_side: bool
 ) -> None:
-    monkeypatch.setattr(leading_mining, "_FEWEST", 64)
+    monkeypatch.setattr(mining, "_FEWEST", 64)
     vectors = near_a_subspace(2300, 512, 80, 0.1)
     exact = mined(vectors, threads=2, either_side=either_side)
     found = [mined(vectors, threads=threads, leading=True, either_side=either_side) for threads in (1, 3)]
@@ -170,7 +170,7 @@ def test_by_leading_dimensions_nearly_all_negatives_are_the_nearest_ones(
     assert (best - chosen).mean() < 0.002
     assert (chosen <= best + 1e-6).all()
     # Any other subspace would miss most of them.
-    monkeypatch.setattr(leading_mining, "_leading", lambda vectors, _: vectors[:, :64])
+    monkeypatch.setattr(mining, "_leading", lambda vectors, _: vectors[:, :64])
     assert (mined(vectors, threads=2, leading=True, either_side=either_side) == exact).mean() < 0.7
 
 
