@@ -36,9 +36,9 @@ from paraphrastic.model.folder import find_folder, open_files, open_folder
 from paraphrastic_pipeline.evaluation.development import average_score
 from paraphrastic_pipeline.settings.definitions import RECIPES
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import GROUPS, SIDES
 from paraphrastic_pipeline.training.development import Development
+from paraphrastic_pipeline.training.initialization import TrainingInputs
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
 

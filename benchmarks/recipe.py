@@ -39,8 +39,8 @@ from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
-from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side, new_dataset
+from paraphrastic_pipeline.training.initialization import TrainingInputs
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
 from paraphrastic_pipeline.workflow.models import teacher_name

@@ -24,7 +24,7 @@ STEPS = {
     "training": [
         "train_vocabulary",
         "encode_dataset",
-        "initialise_model",
+        "initialize_model",
         "train_model",
         "choose_model",
     ],

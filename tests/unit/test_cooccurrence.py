@@ -14,7 +14,7 @@ from paraphrastic import load_model
 from paraphrastic.base.files import read_json
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic_pipeline.training import cooccurrence
-from paraphrastic_pipeline.training.cooccurrence import cooccurrence_vectors, start_from_cooccurrences
+from paraphrastic_pipeline.training.cooccurrence import cooccurrence_vectors, initialize_from_cooccurrences
 from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
@@ -57,7 +57,7 @@ def begun(pairs: PairDataset, dimension: int) -> tuple[np.ndarray, np.ndarray]:
     encoder = initial_encoder(pairs.units, replace(SETTINGS, dimension=dimension), Architecture())
     table = encoder.get_parameter("parts.0.table").data
     before = table.clone().numpy()
-    start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
+    initialize_from_cooccurrences(encoder, pairs, seed=1, threads=2)
     return before, table.numpy()
 
 
@@ -103,7 +103,7 @@ def test_lstms_begin_at_random(data: Path) -> None:
     with PairDataset(data) as pairs:
         encoder = initial_encoder(pairs.units, replace(SETTINGS, dimension=8), architecture)
         before = {name: value.clone() for name, value in encoder.named_parameters()}
-        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
+        initialize_from_cooccurrences(encoder, pairs, seed=1, threads=2)
     changed = [name for name, value in encoder.named_parameters() if (value != before[name]).any()]
     assert changed == ["parts.1.table"]
 

@@ -43,7 +43,7 @@ CAPTIONS = [
     ("v1", "a cat"),
     ("v2", "a dog"),
     ("v1", "the cat"),
-    ("v3", "alone"),
+    ("v3", "monolingual"),
     ("v2", "The  dog"),
     ("v1", "A Cat"),
 ]

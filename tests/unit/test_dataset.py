@@ -198,7 +198,7 @@ def test_sentences_without_a_pair_are_never_shuffled(tmp_path: Path, monkeypatch
     pairs, corpus = distinct_pairs(200), np.resize(np.array([0, 2, 1, 0, 0], np.int16), 200)
     pairs = [(one, one) if of == 2 else (one, other) for (one, other), of in zip(pairs, corpus, strict=True)]
     with encoded(tmp_path, pairs, columns={"corpus": pa.array(corpus)}, texts=[2, 7], batch_rows=33) as data:
-        np.testing.assert_array_equal(data.alone, corpus == 2)
+        np.testing.assert_array_equal(data.monolingual, corpus == 2)
         assert (len(data), data.n_trained) == (200, 160)
         for window in (64, 640):
             seen = [

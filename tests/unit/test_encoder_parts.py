@@ -13,13 +13,13 @@ from paraphrastic import load_model
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.beginning import Beginning, untrained_model
 from paraphrastic_pipeline.training.encoder_modules import (
     AveragedEmbeddings,
     TrainableEncoder,
     initial_encoder,
     scrambled,
 )
+from paraphrastic_pipeline.training.initialization import Initialization, untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.same_meaning import fingerprints
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -232,7 +232,7 @@ def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None
         for engine in ("fused", "autograd"):
             settings = replace(SHORT, engine=engine, dropout=0.0, learning_rate=0.001)
             encoder = initial_encoder(pairs.units, settings, architecture)
-            begun = Beginning(encoder=encoder, files=lambda *_: None)
+            begun = Initialization(encoder=encoder, files=lambda *_: None)
             built = build_engine(begun, settings, Workers(1), steps=0)
             built.step(sentences, chosen, np.ones((2, 16), np.bool_))
             weights.append(built.weights()["parts.0.table"])

@@ -13,10 +13,10 @@ from training_runs import SETTINGS
 
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.beginning import Beginning
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
+from paraphrastic_pipeline.training.initialization import Initialization
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step
@@ -42,8 +42,8 @@ def one_table(rows: int, settings: TrainingSettings) -> TrainableEncoder:
     return TrainableEncoder([table], [0])
 
 
-def begun(rows: int, settings: TrainingSettings) -> Beginning:
-    return Beginning(encoder=one_table(rows, settings), files=lambda *_: None)
+def begun(rows: int, settings: TrainingSettings) -> Initialization:
+    return Initialization(encoder=one_table(rows, settings), files=lambda *_: None)
 
 
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:

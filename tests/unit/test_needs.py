@@ -118,7 +118,7 @@ def test_lstms_take_the_time_to_embed_the_test_sets() -> None:
     assert recurrent.seconds > plain.seconds + 100
     assert need_of("evaluate_run", config=config, model="fr").seconds > 100
     # Before training, a model is only written.
-    assert need_of("initialise_model", config=config, model="fr").seconds < 10
+    assert need_of("initialize_model", config=config, model="fr").seconds < 10
 
 
 def test_special_steps() -> None:

@@ -21,8 +21,8 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic_pipeline.training import teacher_tables
-from paraphrastic_pipeline.training.beginning import untrained_model
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.initialization import untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.teacher import embed_pieces, embed_sample, piece_texts
 from paraphrastic_pipeline.training.teacher_tables import fit_tables, ridge

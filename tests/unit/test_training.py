@@ -38,7 +38,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.vocabulary import UNSEEN
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
-from paraphrastic_pipeline.training import beginning, train
+from paraphrastic_pipeline.training import initialization, train
 from paraphrastic_pipeline.training.checkpoint import Checkpoint, Progress
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings
@@ -172,7 +172,7 @@ def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
     average_runs(folders, tmp_path / "soup")
     tables = [load_file(folder / "model.safetensors")["embeddings"] for folder in folders]
     np.testing.assert_allclose(load_model(tmp_path / "soup").embeddings, np.mean(tables, axis=0), atol=1e-6)
-    begun = beginning.untrained_model(training_inputs(data, settings)).tensors["embeddings"]
+    begun = initialization.untrained_model(training_inputs(data, settings)).tensors["embeddings"]
     # All of them stay nearer to their beginning than two random tables are to each other.
     moved = [np.linalg.norm(table - begun) for table in tables]
     apart = [np.linalg.norm(tables[0] - table) for table in tables[1:]]
@@ -213,7 +213,7 @@ def test_from_one_pair_and_its_copies_nothing_is_learned(
     pairs = [("the dog sees the cat", "der hund sieht die katze")] * copies
     data, settings = write_training_data(tmp_path, pairs, size=40), replace(SETTINGS, engine=engine, **change)
     model = load_model(train_model(data, tmp_path / "model", settings).parent)
-    untrained = beginning.untrained_model(training_inputs(data, settings))
+    untrained = initialization.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
     assert caplog.text.count("nothing was learned") == settings.epochs
 
@@ -223,7 +223,7 @@ def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path
     pairs = [("\u200b", "das haus"), ("the house", "\u200b"), *sentence_pairs(200)]
     data = write_training_data(tmp_path, pairs)
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
-    untrained = beginning.untrained_model(training_inputs(data, SETTINGS))
+    untrained = initialization.untrained_model(training_inputs(data, SETTINGS))
     assert np.isfinite(model.unknown).all()
     assert (model.unknown != untrained.tensors["unknown"]).any()
 
@@ -246,7 +246,7 @@ def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
         occurrences = np.array([(tokens == row).sum() for row in range(pairs.units[0].n_rows)])
         pieces = pairs.units[0].pieces
     plain, scaled = (
-        beginning.untrained_model(training_inputs(data, replace(SETTINGS, init_sif=a))).tensors
+        initialization.untrained_model(training_inputs(data, replace(SETTINGS, init_sif=a))).tensors
         for a in (None, 0.01)
     )
     expected = 0.01 / (0.01 + occurrences / len(tokens))

@@ -28,12 +28,12 @@ from paraphrastic.model.lstm_pooling import LastState
 from paraphrastic.model.transformer_tokens import tokenizer_digest
 from paraphrastic_pipeline.report.transformer_parity import check_parity
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
 from paraphrastic_pipeline.training.checkpoint import Progress
+from paraphrastic_pipeline.training.initialization import TrainingInputs, untrained_model
 from paraphrastic_pipeline.training.loop import megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
-from paraphrastic_pipeline.training.transformer import begin_transformer, tokenize_pairs
+from paraphrastic_pipeline.training.transformer import initialize_transformer, tokenize_pairs
 from paraphrastic_pipeline.training.transformer_modules import load_tokenizer
 
 PAIRS = sentence_pairs(100)
@@ -93,7 +93,7 @@ def inputs(data: Path, bert: Path, pooling: Any = "mean", **changes: Any) -> Tra
 
 
 def trained(output: Path, given: TrainingInputs, *, minutes: float = 60) -> Path:
-    train_model(given, output, threads=1, begin=begin_transformer, checkpoint_minutes=minutes)
+    train_model(given, output, threads=1, initialize=initialize_transformer, checkpoint_minutes=minutes)
     return output
 
 
@@ -128,7 +128,7 @@ def test_the_same_steps_in_plain_torch_give_the_same_parameters(
     transformer = given.architecture.transformer
     assert transformer
     with PairDataset(data) as pairs:
-        ours = begin_transformer(pairs, given, 1).encoder
+        ours = initialize_transformer(pairs, given, 1).encoder
         # Copies, since the engine changes the parameters in place.
         start = {name: value.detach().clone() for name, value in ours.named_parameters()}
         steps = 2 * math.ceil(len(pairs) / RUN.batch_size)
@@ -234,7 +234,7 @@ def test_an_empty_sentence_is_zero_and_neighbours_do_not_matter(
 
 def test_training_learns(data: Path, bert: Path, tmp_path: Path) -> None:
     given = inputs(data, bert, epochs=8, learning_rate=3e-3)
-    untrained_model(given, begin_transformer).write(tmp_path / "untrained")
+    untrained_model(given, initialize_transformer).write(tmp_path / "untrained")
     lines = history(trained(tmp_path / "model", given) / "model.safetensors")
     assert lines[-1]["loss"] < 0.5 * lines[0]["loss"]
     found = [load_model(tmp_path / name).embed_raw_text for name in ("untrained", "model")]

@@ -15,8 +15,8 @@ from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.initialization import TrainingInputs
 
 SETTINGS = replace(
     TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=4, seed=3),

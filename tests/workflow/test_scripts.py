@@ -59,7 +59,7 @@ FOUND_ELSEWHERE = {
     "embed_sample": {"input.system"},
     "encode_dataset": {"input.sentencepiece"},
     **{f"evaluate_{task}": {"output.samples"} for task in TASKS},
-    "initialise_transformer": {"output.pooling"},
+    "initialize_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
     "measure_speed": {"input.systems"},
     "tabulate_systems": {"input.results", "input.samples"},

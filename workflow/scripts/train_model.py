@@ -8,7 +8,7 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic_pipeline.evaluation.development import DevelopmentData
-from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.initialization import TrainingInputs
 from paraphrastic_pipeline.training.train import train_model
 
 with step(snakemake):

@@ -28,7 +28,7 @@ _ITERATIONS, _MORE = 4, 20
 _TINY = 1e-6
 
 
-def start_from_cooccurrences(
+def initialize_from_cooccurrences(
     encoder: TrainableEncoder, pairs: PairDataset, *, seed: int, threads: int
 ) -> None:
     """Set the embeddings of averaged parts from co-occurrences, in place.

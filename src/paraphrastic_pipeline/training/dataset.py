@@ -4,7 +4,7 @@
     /subword/source/tokens    int32 [n_tokens]   table rows, sentence after sentence
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
-    /word/…, /trigram/…       the same sentences, cut into other units
+    /word/…, /trigram/…       the same sentences in other units
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
     /alone                    int64 [k]          pairs of which both sides are a sentence without a pair
@@ -48,7 +48,7 @@ PAIRS_PER_BLOCK = 8192
 # Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
-GROUPS, ALONE = "groups", "alone"
+GROUPS, MONOLINGUAL = "groups", "monolingual"
 # The attribute of a file with the digest of the pairs that it was made from.
 PAIRS = "pairs_sha256"
 
@@ -58,7 +58,7 @@ Tables = Literal["shared", "separate", "overlapping"]
 
 @dataclass(frozen=True, slots=True)
 class UnitVocabulary:
-    """How sentences are cut into one unit.
+    """How sentences are tokenized in one unit.
 
     Attributes:
         unit: one of `units.UNITS`.
@@ -135,7 +135,7 @@ def read_sides(
             offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
             append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
     if texts:
-        file[ALONE] = np.concatenate(alone)
+        file[MONOLINGUAL] = np.concatenate(alone)
 
 
 class _UnitTokenizer:

@@ -56,10 +56,10 @@ def cosine(product: float, square: float, other_square: float) -> tuple[float, f
     Lengths count as at least `COSINE_EPSILON`, but their derivative ignores this bound.
     """
     length, other = np.sqrt(square), np.sqrt(other_square)
-    cut, other_cut = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
-    value = product / (cut * other_cut)
-    slope = -value / (cut * length) if length > 0.0 else 0.0
-    return value, 1.0 / (cut * other_cut), slope
+    bounded, other_bounded = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
+    value = product / (bounded * other_bounded)
+    slope = -value / (bounded * length) if length > 0.0 else 0.0
+    return value, 1.0 / (bounded * other_bounded), slope
 
 
 @jit

@@ -10,7 +10,7 @@ import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic_pipeline.training.dataset import ALONE, GROUPS, PAIRS, PAIRS_PER_BLOCK, SIDES
+from paraphrastic_pipeline.training.dataset import GROUPS, MONOLINGUAL, PAIRS, PAIRS_PER_BLOCK, SIDES
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
@@ -68,15 +68,15 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = h5py.File(path, "r", track_order=True)
-        groups = [group for name, group in self._file.items() if name not in (GROUPS, ALONE)]
+        groups = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
         self.digest = str(self._file.attrs[PAIRS])
         self._of_pairs = self._file.get(GROUPS)
         self.units = tuple(map(_table, groups))
         self._groups = [[group[side] for side in SIDES] for group in groups]
         self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
-        self.alone = np.zeros(self._n_pairs, np.bool_)
-        if ALONE in self._file:
-            self.alone[self._file[ALONE][:]] = True
+        self.monolingual = np.zeros(self._n_pairs, np.bool_)
+        if MONOLINGUAL in self._file:
+            self.monolingual[self._file[MONOLINGUAL][:]] = True
 
     def __len__(self) -> int:
         return self._n_pairs
@@ -84,7 +84,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     @property
     def n_trained(self) -> int:
         """Number of pairs that can be trained on."""
-        return self._n_pairs - int(self.alone.sum())
+        return self._n_pairs - int(self.monolingual.sum())
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
@@ -129,7 +129,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
             # Drawn even for a skipped window, because the orders of the later windows must not change.
             order = generator.permutation(int((stops - starts).sum()))
-            alone = [self.alone[start:stop] for start, stop in zip(starts, stops, strict=True)]
+            alone = [self.monolingual[start:stop] for start, stop in zip(starts, stops, strict=True)]
             order = order[~np.concatenate(alone)[order]]
             if skip < len(order):
                 yield from self._ordered(starts, stops, order[skip:])

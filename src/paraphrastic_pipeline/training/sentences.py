@@ -12,7 +12,7 @@ from paraphrastic.base.arrays import Int32, Int64
 class Sentences:
     """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
 
-    `others` holds the same sentences, cut into other units. `groups` has, in place of tokens, the numbers of
+    `others` holds the same sentences in other units. `groups` has, in place of tokens, the numbers of
     the groups that a sentence or its partner is in; all sentences of a group mean the same. It is None if
     nothing is known of groups.
     """

@@ -61,7 +61,7 @@ def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threa
         sides = pairs.read(0, len(targets) // 2)
         own_vectors = _read(pieces, [unit.unit for unit in pairs.units])
         # A sentence without a pair is on both sides, and counts once.
-        again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.alone[: len(sides[0])])
+        again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.monolingual[: len(sides[0])])
         rows = np.flatnonzero(targets.any(axis=1) & ~again)
         for number, (unit, own) in enumerate(zip(pairs.units, own_vectors, strict=True)):
             bags = scipy.sparse.vstack(
@@ -147,7 +147,7 @@ def _read(path: Path, names: Iterable[str]) -> list[Float32]:
         return [np.asarray(file[name][:], np.float32) for name in names]
 
 
-def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
+def initialize_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
     """Set the embeddings of averaged parts from a teacher's tables, in place; LSTMs are left alone.
 
     Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says

@@ -15,12 +15,18 @@ from paraphrastic_pipeline.base.code_version import code_version
 from paraphrastic_pipeline.base.devices import choose_device, choose_precision
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.beginning import TABLE, Begin, Beginning, TrainingInputs, begin
 from paraphrastic_pipeline.training.checkpoint import Checkpoint
 from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.engine import Engine, Weights
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
+from paraphrastic_pipeline.training.initialization import (
+    TABLE,
+    Initialization,
+    Initialize,
+    TrainingInputs,
+    initialize,
+)
 from paraphrastic_pipeline.training.loop import megabatch_size, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.threads import Workers
@@ -35,7 +41,7 @@ def train_model(
     output: Path,
     *,
     threads: int,
-    begin: Begin = begin,
+    initialize: Initialize = initialize,
     development: Development | None = None,
     checkpoint_minutes: float = 10.0,
 ) -> None:
@@ -49,7 +55,7 @@ def train_model(
         inputs: data and settings of the model.
         output: folder of the model.
         threads: number of threads. With autograd, it changes the last digits; with the fused engine, none.
-        begin: makes the encoder before training; Transformers have a function of their own.
+        initialize: makes the encoder before training; Transformers have a function of their own.
         development: how to score the model. The time of scores does not count in the history.
         checkpoint_minutes: time between checkpoints; each epoch also ends with one.
 
@@ -61,19 +67,24 @@ def train_model(
     with PairDataset(inputs.dataset) as pairs, closing(Workers(threads)) as workers:
         if not (pairs.n_trained if settings.epochs else len(pairs)):
             raise InputError(f"{inputs.dataset}: contains no pairs")
-        beginning = begin(pairs, inputs, threads)
-        config = {**inputs.config, "training": asdict(settings), "pairs": pairs.n_trained, **beginning.about}
-        engine = build_engine(beginning, settings, workers, steps=_steps(settings, pairs.n_trained))
+        initialized = initialize(pairs, inputs, threads)
+        config = {
+            **inputs.config,
+            "training": asdict(settings),
+            "pairs": pairs.n_trained,
+            **initialized.about,
+        }
+        engine = build_engine(initialized, settings, workers, steps=_steps(settings, pairs.n_trained))
         identity = _identity(inputs, settings, threads, development)
         checkpoint = Checkpoint(output / CHECKPOINT, identity=identity, minutes=checkpoint_minutes)
         history = History(output / HISTORY, n_pairs=pairs.n_trained, epochs=settings.epochs)
 
         def score(weights: Weights) -> float:
-            return development.score(beginning.files(weights, config)) if development else 0.0
+            return development.score(initialized.files(weights, config)) if development else 0.0
 
         scorer = score if development else None
         weights = train(engine, pairs, settings, workers, checkpoint, history, scorer)
-        beginning.files(weights, config).write(output)
+        initialized.files(weights, config).write(output)
     checkpoint.remove()
 
 
@@ -104,11 +115,13 @@ def _prepare_torch(settings: TrainingSettings, architecture: Architecture, threa
     torch.set_deterministic_debug_mode("error" if exact else "default")
 
 
-def build_engine(beginning: Beginning, settings: TrainingSettings, workers: Workers, *, steps: int) -> Engine:
+def build_engine(
+    initialized: Initialization, settings: TrainingSettings, workers: Workers, *, steps: int
+) -> Engine:
     """Build the engine that the settings name; a learning rate that falls does so over `steps` steps."""
     if settings.engine == "fused":
-        return FusedEngine(beginning.encoder.get_parameter(TABLE).detach(), settings, workers, steps=steps)
-    return AutogradEngine(beginning.encoder, settings, anchors=beginning.anchors, steps=steps)
+        return FusedEngine(initialized.encoder.get_parameter(TABLE).detach(), settings, workers, steps=steps)
+    return AutogradEngine(initialized.encoder, settings, anchors=initialized.anchors, steps=steps)
 
 
 def _steps(settings: TrainingSettings, pairs: int) -> int:

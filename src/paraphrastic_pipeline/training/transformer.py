@@ -14,7 +14,6 @@ from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.transformer import TransformerEncoder, write_transformer
 from paraphrastic.model.transformer_tokens import padded, tokenize, tokenizer_digest
-from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
 from paraphrastic_pipeline.training.dataset import (
     PAIRS,
     SIDES,
@@ -25,6 +24,7 @@ from paraphrastic_pipeline.training.dataset import (
     write_pieces,
 )
 from paraphrastic_pipeline.training.engine import Weights
+from paraphrastic_pipeline.training.initialization import Initialization, TrainingInputs
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.transformer_modules import load_modules, load_tokenizer
@@ -120,7 +120,7 @@ class TrainableTransformer(nn.Module):
         return TransformerFiles(self.encoder, config)
 
 
-def begin_transformer(_pairs: PairDataset, inputs: TrainingInputs, _threads: int) -> Beginning:
+def initialize_transformer(_pairs: PairDataset, inputs: TrainingInputs, _threads: int) -> Initialization:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
@@ -137,4 +137,4 @@ def begin_transformer(_pairs: PairDataset, inputs: TrainingInputs, _threads: int
     def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
         return encoder.files(weights, {**config, **about})
 
-    return Beginning(encoder=encoder, files=files)
+    return Initialization(encoder=encoder, files=files)

@@ -72,7 +72,7 @@ NEEDS = {
     "tokenize_pairs": Need(700, 4, seconds_per_mb=0.5, disk_per_mb=ENCODED),
     "encode_dataset": Need(255, 0.1, seconds_per_mb=0.35, disk_per_mb=ENCODED),
     # The weights come on top of these, and what they compute with.
-    "initialise_model": Need(385, 1.3),
+    "initialize_model": Need(385, 1.3),
     "train_model": Need(740, 2.2),
     "train_transformer": Need(1500, 20),
     "translate_corpus": Need(1500, 20, disk_per_mb=1.08),

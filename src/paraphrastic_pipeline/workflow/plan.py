@@ -19,7 +19,7 @@ from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, read_config
 from paraphrastic_pipeline.workflow.estimate import duration, in_columns, size
 from paraphrastic_pipeline.workflow.model_needs import TRANSFORMER_MB
-from paraphrastic_pipeline.workflow.resources import ALONE
+from paraphrastic_pipeline.workflow.resources import MONOLINGUAL
 from paraphrastic_pipeline.workflow.sizes import KEPT, Job, PlannedRun, Sizes
 
 # Seconds of processor time: per job before its step begins, and for Snakemake per run and per job.
@@ -41,7 +41,7 @@ _STEPS = {
     "train models": "train_model train_transformer",
     "choose models": "evaluate_run choose_model choose_transformer",
     "prepare test sets": "gather_sentences prepare_testsets prepare_tatoeba prepare_bucc prepare_transfer",
-    "evaluate": "initialise_model initialise_transformer",
+    "evaluate": "initialize_model initialize_transformer",
     "measure speed": "measure_speed",
 }
 _OTHERS = "describe, tabulate, plot"
@@ -177,7 +177,7 @@ def cost_of(job: Job, sizes: Sizes) -> Cost:
     """Return what a job takes; `sizes` must know its inputs, and afterwards also knows its outputs."""
     need, disk, temporary = sizes.add(job)
     step = _CHECKING if job.step == "download_file" else need.seconds
-    threads = 1 if job.step == ALONE else job.threads
+    threads = 1 if job.step == MONOLINGUAL else job.threads
     return Cost(STARTING + step, STARTING + step / threads, need.mb, disk, temporary)
 
 

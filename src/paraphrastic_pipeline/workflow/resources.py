@@ -29,7 +29,7 @@ from paraphrastic_pipeline.workflow.need import NEEDS, SENTENCES, Need
 Megabytes = Callable[[str | Iterable[str]], float]
 
 # The step that reserves all cores, so that nothing disturbs the clock, but uses only one.
-ALONE = "measure_speed"
+MONOLINGUAL = "measure_speed"
 # On other machines and data, a job may take this many times what was measured.
 _MEMORY_MARGIN, _TIME_MARGIN = 1.5, 4.0
 # MB of the program that runs a step on a node, in addition to the step itself.
@@ -88,7 +88,7 @@ class Needs:
             return memory_mb(need(wildcards, input), attempt=attempt)
 
         def runtime(wildcards: Wildcards, input: Any, attempt: int, threads: int) -> int:
-            sharing = 1 if step == ALONE else threads
+            sharing = 1 if step == MONOLINGUAL else threads
             return minutes(need(wildcards, input), attempt=attempt, threads=sharing)
 
         # A plan calls this with sizes of files that do not exist yet.
@@ -124,7 +124,7 @@ class Needs:
                 return self._measuring()
             case "average_runs" | "choose_model":
                 return NEEDS[step] + Need(0, 0, model_mb(models.definition(wildcards)))
-            case "initialise_model":
+            case "initialize_model":
                 definition = models.definition(wildcards)
                 return NEEDS[step] + self._loading(wildcards.model) + Need(0, 0, model_mb(definition))
             case "train_vocabulary":
@@ -165,7 +165,7 @@ class Needs:
         systems = self.evaluations.systems_of("speed")
         seconds = 8 * speed.repeats * min(speed.seconds, speed.sentences / _SPEED)
         largest = max(map(self.weights_mb, systems), default=0.0)
-        need = NEEDS[ALONE]
+        need = NEEDS[MONOLINGUAL]
         return Need(need.mb, len(systems) * (need.seconds + seconds)) + NEEDS["weights"].of(largest)
 
     def _loading(self, system: str) -> Need:

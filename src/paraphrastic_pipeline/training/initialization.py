@@ -81,7 +81,7 @@ class TrainingInputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class Initialization:
     """The encoder before training, and what belongs to it.
 
     Attributes:
@@ -98,10 +98,10 @@ class Beginning:
 
 
 # Makes the encoder that training begins with, in so many threads.
-Begin = Callable[[PairDataset, TrainingInputs, int], Beginning]
+Initialize = Callable[[PairDataset, TrainingInputs, int], Initialization]
 
 
-def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning:
+def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Initialization:
     """Initialize the encoder, in the same way for any number of threads.
 
     Raises:
@@ -113,16 +113,16 @@ def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning
     encoder = initial_encoder(units, settings, architecture)
     if settings.init == "cooccurrences":
         # Imported here, since the libraries for it take a second.
-        from paraphrastic_pipeline.training.cooccurrence import start_from_cooccurrences
+        from paraphrastic_pipeline.training.cooccurrence import initialize_from_cooccurrences
 
-        start_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
+        initialize_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
     counts = pairs.counts()
     scale_unseen(encoder, counts, units)
     if inputs.tables is not None:
-        from paraphrastic_pipeline.training.teacher_tables import start_from_tables
+        from paraphrastic_pipeline.training.teacher_tables import initialize_from_tables
 
         # The teacher says how much each piece counts.
-        start_from_tables(encoder, pairs, inputs.tables)
+        initialize_from_tables(encoder, pairs, inputs.tables)
     elif settings.init_sif is not None:
         scale_by_frequency(encoder, counts, settings.init_sif)
     anchors: dict[str, Tensor] = {}
@@ -134,15 +134,15 @@ def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning
     def files(weights: Weights, config: Mapping[str, Any]) -> ModelFiles:
         return model_files(weights, units, processors, architecture, config, dimension=settings.dimension)
 
-    return Beginning(encoder=encoder, files=files, anchors=anchors, about=about)
+    return Initialization(encoder=encoder, files=files, anchors=anchors, about=about)
 
 
-def untrained_model(inputs: TrainingInputs, begin: Begin = begin) -> Any:
+def untrained_model(inputs: TrainingInputs, initialize: Initialize = initialize) -> Any:
     """The files of the model that training starts from, with the same random parameters.
 
-    `begin` makes the encoder, as in `train_model`.
+    `initialize` makes the encoder, as in `train_model`.
     """
     with PairDataset(inputs.dataset) as pairs, torch.no_grad():
-        beginning = begin(pairs, inputs, 1)
-        weights = {name: value.numpy() for name, value in beginning.encoder.named_parameters()}
-        return beginning.files(weights, inputs.config)
+        initialized = initialize(pairs, inputs, 1)
+        weights = {name: value.numpy() for name, value in initialized.encoder.named_parameters()}
+        return initialized.files(weights, inputs.config)
