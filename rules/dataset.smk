@@ -17,7 +17,7 @@ rule encode_dataset:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("encode_dataset"),
+        **resources_of("encode_dataset"),
     params:
         units=models.of("units"),
         tables=lambda wildcards: models.definition(wildcards).architecture.tables,

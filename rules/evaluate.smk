@@ -21,7 +21,7 @@ rule initialize_model:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("initialize_model"),
+        **resources_of("initialize_model"),
     params:
         settings=models.first_run,
         architecture=models.of("architecture"),
@@ -51,7 +51,7 @@ rule evaluate_system:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("evaluate_{task}"),
+        **resources_of("evaluate_{task}"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
         evaluation=evaluations.settings,
@@ -95,7 +95,7 @@ rule write_card:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("write_card"),
+        **resources_of("write_card"),
     params:
         corpora=models.counted_corpora,
         unknown=models.unknown_text,

@@ -32,7 +32,7 @@ rule tabulate_results:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         function=lambda wildcards: TABLES[wildcards.table],
         settings=entry_of(TABLE_SETTINGS, "table"),
@@ -75,7 +75,7 @@ use rule tabulate_results as tabulate_corpora with:
     conda:
         "../envs/pipeline.yaml"
     resources:
-        **needs("tabulate_corpora"),
+        **resources_of("tabulate_corpora"),
     params:
         function=TABLES["corpora"],
         settings={
@@ -160,7 +160,7 @@ rule tabulate_systems:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         systems=lambda wildcards: results.systems(wildcards.table),
         gather=settings.models,
@@ -185,7 +185,7 @@ rule write_ledger:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         run=results.ledger_run,
         code=code_of("write_ledger"),
@@ -208,7 +208,7 @@ rule render_table:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         caption=lookup(dpath="{table}", within=results.captions),
         code=code_of("render_table"),

@@ -18,7 +18,7 @@ rule embed_pieces:
         "../envs/neural.yaml"
     threads: all_cores
     resources:
-        **needs("embed_pieces"),
+        **resources_of("embed_pieces"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
         code=code_of("embed_pieces"),
@@ -43,7 +43,7 @@ rule embed_sample:
         "../envs/neural.yaml"
     threads: all_cores
     resources:
-        **needs("embed_sample"),
+        **resources_of("embed_sample"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
         languages=models.languages_of_corpora,
@@ -72,7 +72,7 @@ rule fit_tables:
         "../envs/pipeline.yaml"
     threads: all_cores
     resources:
-        **needs("fit_tables"),
+        **resources_of("fit_tables"),
     params:
         code=code_of("fit_tables"),
     message:
@@ -107,7 +107,7 @@ rule train_model:
     # (set-threads); results stay the same to the last digit.
     threads: models.training_threads(workflow)
     resources:
-        **needs("train_model"),
+        **resources_of("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).
         gpu=lambda wildcards: int(models.definition(wildcards).training.device == "cuda"),
     params:
@@ -147,7 +147,7 @@ rule average_runs:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("average_runs"),
+        **resources_of("average_runs"),
     params:
         code=code_of("average_runs"),
     message:
@@ -171,7 +171,7 @@ rule evaluate_run:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("evaluate_run"),
+        **resources_of("evaluate_run"),
     params:
         choose_by=lambda wildcards: models.definition(wildcards).choose_by,
         code=code_of("evaluate_run"),
@@ -202,7 +202,7 @@ rule choose_model:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("choose_model"),
+        **resources_of("choose_model"),
     params:
         code=code_of("choose_model"),
     message:
@@ -227,7 +227,7 @@ rule convert_tokenizer:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("convert_tokenizer"),
+        **resources_of("convert_tokenizer"),
     params:
         code=code_of("convert_tokenizer"),
     message:

@@ -17,7 +17,7 @@ rule tokenize_pairs:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("tokenize_pairs"),
+        **resources_of("tokenize_pairs"),
     params:
         architecture=models.of("architecture"),
         lowercase=settings.text.lowercase,
@@ -47,7 +47,7 @@ rule initialize_transformer:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("initialize_model"),
+        **resources_of("initialize_model"),
     params:
         settings=models.first_run,
         architecture=models.of("architecture"),
@@ -80,7 +80,7 @@ rule train_transformer:
     # On a processor, more threads help (set-threads), but change the last digits.
     threads: 1
     resources:
-        **needs("train_model"),
+        **resources_of("train_model"),
         gpu=lambda wildcards: int(models.definition(wildcards).training.device == "cuda"),
     params:
         settings=models.run,
@@ -114,7 +114,7 @@ rule choose_transformer:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("choose_model"),
+        **resources_of("choose_model"),
     params:
         code=code_of("choose_model"),
     message:

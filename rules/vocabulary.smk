@@ -15,7 +15,7 @@ rule train_vocabulary:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("train_vocabulary"),
+        **resources_of("train_vocabulary"),
     params:
         settings=lambda wildcards: models.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
         code=code_of("train_vocabulary"),

@@ -16,7 +16,7 @@ from paraphrastic_pipeline.workflow.studies import Studies
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
-    code = "import sys; from paraphrastic_pipeline.workflow import hooks, resources, outputs"
+    code = "import sys; from paraphrastic_pipeline.workflow import resources, outputs"
     shown = subprocess.run(
         [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
