@@ -83,7 +83,7 @@ def test_columns_follow_the_files_languages(tmp_path):
     [
         ("tsv", "a\tb\tc\td\n", (), ["columns", "'a', 'b', 'c', 'd'"]),
         ("tsv", "a\n", (), ["columns", "'a'"]),
-        ("tsv", "a\tb\tc\n", ("1", "4"), ["no column 4"]),
+        ("tsv", "a\tb\tc\n", ("1", "4"), ["'4'"]),
         ("tsv", "en\tde\na\tb\n", ("en", "nb"), ["'nb'", "'en', 'de'"]),
         ("csv", "en,de,de\n", ("en", "de"), ["2 columns 'de'"]),
         ("csv", "one\ntwo\n", (), ["columns", "'one'"]),
@@ -106,12 +106,12 @@ def test_a_table_without_pairs(tmp_path, kind, text, columns, words):
 
 
 ROWS = {
-    "tsv": ["one\teins\t1", "alone", "c\td\thigh", "", "x\ty\t1\tz", "e\tf\tnan", "i\tj\t3.5e38"],
+    "tsv": ["one\teins\t1", "alone", "c\td\thigh", "", "x\ty\t1\tz", "e\tf\tnan"],
     "csv": ["one,eins,1", "alone", "c,d,high", "x,y,1,z", '"n\0ul",y,1', '"open,x,1'],
     "jsonl": [
         '{"en": "one", "de": "eins", "score": 1}', '{"en": "one"', '["one"]', '{"en": "one", "de": "x"}',
         '{"en": "\\ud83d", "de": "x", "score": 1}', "[" * 100_000, '{"en": [1], "de": "x", "score": 1}',
-        '{"en": "a", "de": "b", "score": 1e39}',
+
     ],
 }  # fmt: skip
 
@@ -135,12 +135,10 @@ def test_rows_that_cannot_be_read_cost_themselves_alone(tmp_path, kind):
 
 
 def test_unreadable_rows_of_parquet(tmp_path):
-    most = 1 << 20
-    english = ["one", "f\0ive", "x" * most, "é" * (most // 2), "two"]
-    path = parquet(tmp_path, en=english, de=["eins", "x", "x", "x", "zwei"], score=[1.0, 1.0, 1.0, 1.0, None])
+    path = parquet(tmp_path, en=["one", "f\0ive", "two"], de=["eins", "x", "zwei"], score=[1.0, 1.0, None])
     counts, rows, places = extract(tmp_path, "parquet", path, share=0.8)
     assert pairs(rows) == [("one", "eins")]
-    assert (counts["unreadable"], places) == (4, [2, 3, 4, 5])
+    assert (counts["unreadable"], places) == (2, [2, 3])
     path.write_bytes(path.read_bytes()[:-10])
     (tmp_path / "pairs.parquet").unlink()
     assert "mine.parquet" in fault(tmp_path, "parquet", path)

@@ -107,11 +107,9 @@ def sample_paraphrases(
             "sentences": grouped, "largest_group": largest,
         }  # fmt: skip
         if not groups:
-            reasons = ("below_similarity", "empty", "repeated", "alone")
-            causes = ", ".join(f"{reason} {result[reason]}" for reason in reasons if result[reason])
+            causes = ", ".join(f"{reason} {number}" for reason, number in result.items() if number)
             raise InputError(
-                f"{Path(measured[0]).parent}: no source has two different targets among the {read} pairs; "
-                f"{causes or 'the bitext is empty'}"
+                f"{Path(measured[0]).parent}: no source has two different targets among the pairs; {causes}"
             )
         database.execute(_SAMPLED.format(random=random_number(seed, "draw")))
         with write_blocks(files.pairs, PAIR_SCHEMA) as writer:

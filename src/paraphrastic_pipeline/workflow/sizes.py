@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.lines import Unreadable
-from paraphrastic_pipeline.corpus.readers import file_rows
+from paraphrastic_pipeline.corpus.readers import CorpusFile, read_pairs
 from paraphrastic_pipeline.corpus.tables import PairRows
 from paraphrastic_pipeline.registry.archive import open_stream
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
@@ -183,13 +183,13 @@ class Sizes:
 class _Ignored(Unreadable):
     """Ignores rows that cannot be read, such as the one that is cut off; the extraction deals with them."""
 
-    def add(self, label: str, line: int, cause: object) -> None:
+    def add(self, label: object, line: int, cause: object) -> None:
         """Do nothing."""
 
 
 def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows, float]:
     """Return the rows at the beginning of a file of a sampled kind, and their share of all rows."""
-    path, sides, ignored = Path(path), (file.languages[0], file.languages[-1]), _Ignored(1)
+    path = Path(path)
     read: list[tuple[Any, ...]] = []
     scores: Sequence[str] = ()
     total, share = 0, 1.0
@@ -201,7 +201,7 @@ def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows,
             # The ending of its name says what it is.
             head = Path(folder, path.name)
             head.write_bytes(content)
-        rows = file_rows(kind, head, sides, file.members, ignored)
+        rows = read_pairs(kind, [CorpusFile(head, file.languages, file.members)], _Ignored(1))
         scores = rows.scores
         if kind == "parquet":
             total = pq.read_metadata(path).num_rows
