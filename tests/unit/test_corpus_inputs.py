@@ -1,6 +1,5 @@
 """Test tables of pairs: TSV, CSV, JSON lines and Parquet, their headers, and rows that cannot be read."""
 
-import bz2
 import csv
 import gzip
 import io
@@ -151,30 +150,20 @@ def test_one_row_in_a_hundred_may_be_bad(tmp_path):
     assert "mine.tsv:99: " in fault(tmp_path, "tsv", f"{text[4:]}alone\n", share=0.01)
 
 
-def test_a_long_cell_makes_no_long_message(tmp_path):
-    for text in (f"a\tb\t1\na\tb\t{'x' * 100_000}\n", "\t".join(["x" * 10_000] * 9)):
-        assert len(fault(tmp_path, "tsv", text).removeprefix(str(tmp_path))) < 400
-
-
-def zstd(data: bytes) -> bytes:
-    half = len(data) // 2  # two frames, as parallel tools write them
-    return b"".join(pa.compress(part, codec="zstd", asbytes=True) for part in (data[:half], data[half:]))
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, zstd], ids=["gz", "bz2", "zst"])
-@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "tmx"])
-def test_compressed_inputs(tmp_path, kind, compress):
-    content = {
-        "tsv": "one\teins\n" * 9,
-        "csv": "one,eins\n" * 9,
-        "jsonl": '{"en": "one", "de": "eins"}\n' * 9,
-        "tmx": tmx(*[variant("en", "one") + variant("de", "eins")] * 9),
-    }[kind]
-    name = f"mine.{kind}.gz"
-    _, rows, _ = extract(tmp_path, kind, compress(content.encode()), name=name)
-    assert pairs(rows) == [("one", "eins")] * 9
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("tsv", "one\teins\n"),
+        ("csv", "one,eins\n"),
+        ("jsonl", '{"en": "one", "de": "eins"}\n'),
+        ("tmx", tmx(variant("en", "one") + variant("de", "eins"))),
+    ],
+)
+def test_compressed_inputs(tmp_path, kind, text):
+    data, name = gzip.compress(text.encode()), f"mine.{kind}.gz"
+    assert pairs(extract(tmp_path, kind, data, name=name)[1]) == [("one", "eins")]
     (tmp_path / "pairs.parquet").unlink()
-    assert "damaged: " in fault(tmp_path, kind, compress(content.encode())[:-3], name=name)
+    assert "damaged: " in fault(tmp_path, kind, data[:-3], name=name)
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "tsv"])

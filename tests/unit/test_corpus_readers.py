@@ -8,7 +8,6 @@ from archives import make_zip
 from extraction import extract_files, pairs, sides
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus import readers
 from paraphrastic_pipeline.corpus.readers import CorpusFile
 
 MAX_LINE = 1 << 20
@@ -126,21 +125,3 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path):
     tracemalloc.stop()
     assert pairs(rows) == [("one", "1"), ("three", "3")]
     assert most < size / 8
-
-
-def test_a_truncated_archive(tmp_path):
-    (file,) = paranmt(tmp_path, "".join(f"source {n}\ttarget {n}\t0.{n}\n" for n in range(1000)))
-    file.path.write_bytes(file.path.read_bytes()[:-100])
-    with pytest.raises(InputError, match=r"p\.zip"):
-        extract_files(tmp_path, "paranmt", [file], ("en", "en"))
-    assert list(tmp_path.iterdir()) == [file.path]
-
-
-def test_small_blocks_give_the_same_bytes(tmp_path, monkeypatch):
-    file = paranmt(tmp_path, "".join(f"source {n}\ttarget {n}\t0.{n}\n" for n in range(20)))
-    written = []
-    for rows in (3, 1000):
-        monkeypatch.setattr(readers, "READ_ROWS", rows)
-        extract_files(tmp_path, "paranmt", file, ("en", "en"))
-        written.append((tmp_path / "pairs.parquet").read_bytes())
-    assert written[0] == written[1]

@@ -69,11 +69,7 @@ class Rank(Filter):
 
 
 class Length(Filter):
-    """The numbers of tokens are within bounds: of `both` sides, of the `first` (source), or their `mean`.
-
-    The original code requires 3 to 100 tokens on the English side of bitext, which comes first there, and a
-    mean of 5 to 40 in ParaNMT.
-    """
+    """The numbers of tokens are within bounds: of `both` sides, of the `first` (source), or their `mean`."""
 
     name = "length"
 
@@ -128,8 +124,7 @@ class TrigramOverlap(Filter):
 class NearCopy(Filter):
     """Few words have changed, and most trigrams have not: one side is nearly a copy of the other.
 
-    Overlap alone misses short copies: if the last of five words differs, two of three trigrams are shared,
-    which is below the papers' 0.7. Changed words alone would mistake synonyms for copies.
+    Overlap alone misses short copies, and changed words alone would mistake synonyms for copies.
     """
 
     name = "near_copy"

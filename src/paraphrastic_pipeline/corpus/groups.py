@@ -44,8 +44,7 @@ def drawn_pairs(groups: _Groups, seed: int) -> Iterator[tuple[str, str, int]]:
     """
     for number, sentences in groups:
         distinct = {" ".join(text.lower().split()): text for text in reversed(sentences) if text.strip()}
-        ranks = {form: _digest(seed, form) for form in distinct}
-        order = [distinct[form] for form in sorted(distinct, key=ranks.__getitem__)]
+        order = [distinct[form] for form in sorted(distinct, key=lambda form: _digest(seed, form))]
         for one, other in islice(_circle(len(order)), PAIRS_PER_GROUP):
             pair = order[one], order[other]
             yield *(pair if _digest(seed, *sorted(pair))[0] % 2 else pair[::-1]), number
@@ -55,12 +54,10 @@ def _circle(n: int) -> Iterator[tuple[int, int]]:
     """All pairs of n places on a circle, each once and with the smaller place first, neighbours first."""
     for distance in range(1, n // 2 + 1):
         # Opposite places are as far apart in both directions.
-        starts = range(n // 2) if 2 * distance == n else range(n)
-        for part in range(2):
-            for start in starts:
-                if start // distance % 2 == part:
-                    one, other = start, (start + distance) % n
-                    yield (one, other) if one < other else (other, one)
+        starts = range(n // 2 if 2 * distance == n else n)
+        for start in sorted(starts, key=lambda start: start // distance % 2):
+            one, other = sorted((start, (start + distance) % n))
+            yield one, other
 
 
 def _digest(seed: int, *texts: str) -> bytes:

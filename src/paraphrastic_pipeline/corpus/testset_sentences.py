@@ -16,15 +16,8 @@ from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.registry.archive import open_stream
 
 _MAX_BYTES = 1 << 30
-_SCHEMA = pa.schema(
-    {
-        "testset": pa.string(),
-        "dataset": pa.string(),
-        "language": pa.string(),
-        "sentence": pa.string(),
-        "words": pa.list_(pa.string()),
-    }
-)
+_TEXTS = ("testset", "dataset", "language", "sentence")
+_SCHEMA = pa.schema([*((name, pa.string()) for name in _TEXTS), ("words", pa.list_(pa.string()))])
 
 # Data set, language (None if unknown), and sentence.
 _Sentences = Iterator[tuple[str, str | None, str]]

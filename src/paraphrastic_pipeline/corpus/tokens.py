@@ -103,9 +103,7 @@ def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> 
 
 def _split_piece(piece: str) -> list[str]:
     """Split a piece of text without white space into words."""
-    if piece.isascii() or (len(units := _UNIT.findall(piece)) == 1 and len(piece) == len(units[0])):
-        return split_marks(piece)
-    return [word for unit in units for word in split_marks(unit)]
+    return [word for unit in _UNIT.findall(piece) for word in split_marks(unit)]
 
 
 def open_treebank(punkt: Path) -> Callable[[Sequence[str]], list[str]]:
