@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -85,12 +84,12 @@ def read_pairs(kind: str, files: Sequence[CorpusFile], unreadable: Unreadable, *
     """The pairs of a corpus, with the sides in the order of the files' languages."""
     first, sides = files[0], (files[0].languages[0], files[-1].languages[-1])
     match kind:
-        case "opus":
-            # Each language's member has several possible names, since OPUS orders two languages either way.
-            members = [Text(first.path, first.members[side::2]) for side in range(2)]
-            return PairRows(_side_by_side(members, unreadable))
-        case "aligned":
-            return PairRows(_side_by_side([Text(file.path) for file in files], unreadable))
+        case "opus" | "aligned":
+            texts = [Text(file.path) for file in files]
+            if kind == "opus":
+                # A member has several possible names, since OPUS orders two languages either way.
+                texts = [Text(first.path, first.members[side::2]) for side in range(2)]
+            return PairRows((*sides, number) for number, sides in aligned_lines(texts, unreadable))
         case "captions":
             return PairRows(_captions(files, unreadable))
         case "groups":
@@ -111,10 +110,6 @@ def read_pairs(kind: str, files: Sequence[CorpusFile], unreadable: Unreadable, *
             return PairRows(tmx_rows(Text(first.path), sides, unreadable))
         case _:
             return pair_rows(kind, Path(first.path), sides, first.members, unreadable)
-
-
-def _side_by_side(texts: Sequence[Text], unreadable: Unreadable) -> Iterator[tuple[Any, ...]]:
-    return ((*sides, number) for number, sides in aligned_lines(texts, unreadable))
 
 
 def _captions(files: Sequence[CorpusFile], unreadable: Unreadable) -> Iterator[tuple[str, str, int]]:
