@@ -68,44 +68,33 @@ def fails(pipeline: Path, target: str, message: str) -> None:
     assert not (pipeline / target).exists()
 
 
-def opus(prepare: Prepare) -> None:
-    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx")
+def opus(prepare: Prepare, sha256: str = "-") -> None:
+    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx", sha256=sha256)
 
 
 PAIRS = "results/pairs/mine/en-xx.parquet"
 
 
-def test_a_truncated_zip(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
+@pytest.mark.parametrize(
+    ("foreign", "kept", "sha256", "message"),
+    [
+        (FOREIGN, 1000, "-", "en-xx.txt.zip: damaged"),
+        (FOREIGN, None, "0" * 64, "download_file: resources/downloads/mine/en-xx.txt.zip: "),
+        (FOREIGN, 0, "-", "download_file: resources/downloads/mine/en-xx.txt.zip: "),
+        (FOREIGN[:-3], None, "-", "500"),
+    ],
+    ids=["truncated", "wrong checksum", "missing", "unequal"],
+)
+def test_archives_that_cannot_be_used(
+    pipeline: Path, prepare: Prepare, foreign: list[str], kept: int | None, sha256: str, message: str
+) -> None:
+    opus(prepare, sha256=sha256)
     path = pipeline / "mine/en-xx.txt.zip"
-    write_zip(path, ENGLISH, FOREIGN)
-    path.write_bytes(path.read_bytes()[:1000])
-    fails(pipeline, PAIRS, "en-xx.txt.zip: damaged: File is not a zip file")
-
-
-def test_a_wrong_checksum(pipeline: Path, prepare: Prepare) -> None:
-    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx", sha256="0" * 64)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)
-    fails(
-        pipeline,
-        PAIRS,
-        "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: ",
-    )
-
-
-def test_a_missing_file(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    fails(
-        pipeline,
-        PAIRS,
-        "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: ",
-    )
-
-
-def test_sides_of_unequal_length(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN[:-3])
-    fails(pipeline, PAIRS, "500")
+    write_zip(path, ENGLISH, foreign)
+    path.write_bytes(path.read_bytes()[:kept])
+    if kept == 0:
+        path.unlink()
+    fails(pipeline, PAIRS, message)
 
 
 def test_bytes_that_are_not_utf8(pipeline: Path, prepare: Prepare) -> None:
@@ -114,9 +103,9 @@ def test_bytes_that_are_not_utf8(pipeline: Path, prepare: Prepare) -> None:
     run = snakemake(pipeline, "--configfile", "config.yaml", "--", PAIRS)
     assert run.returncode == 0, run.stdout
     log = (pipeline / "results/logs/extract_corpus/mine/en-xx.log").read_text()
-    assert "xx side:42: not UTF-8: byte 0xff" in log
+    assert "c.en-xx.xx:42: not UTF-8: byte 0xff" in log
     (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 0.001}\n")
-    fails(pipeline, PAIRS, "en-xx.txt.zip: xx side:42: not UTF-8: byte 0xff (1 of 500 rows")
+    fails(pipeline, PAIRS, "en-xx.txt.zip: c.en-xx.xx:42: not UTF-8: byte 0xff (1 of 500 rows")
 
 
 def test_a_path_to_no_file(pipeline: Path, prepare: Prepare) -> None:

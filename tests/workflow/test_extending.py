@@ -115,12 +115,12 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
 
 
 @pytest.mark.slow("runs a pipeline")
-def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
+def test_a_kind_of_corpus_is_named_in_a_table_and_has_a_reader(pipeline: Path, edit: Edit) -> None:
     kind, reader, entry = examples("A kind of corpus")
     edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")
     readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
-    edit(readers, "_READERS: ", f"{reader}\n\n_READERS: ")
-    edit(readers, '    "text": _text', f'{entry}    "text": _text')
+    edit(readers, "def _captions(", f"{reader}\n\ndef _captions(")
+    edit(readers, '        case "tmx":', f'{entry}        case "tmx":')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 0.5}\n")
     run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
