@@ -15,7 +15,7 @@ from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTR
 from paraphrastic_pipeline.settings.datasets import opus_corpora
 from paraphrastic_pipeline.settings.places import name_fault
 from paraphrastic_pipeline.settings.sections.configuration import Definition
-from paraphrastic_pipeline.settings.sections.corpora import default_name_and_kind, looks_like_a_path
+from paraphrastic_pipeline.settings.sections.corpora import ENDINGS, default_name_and_kind, looks_like_a_path
 from paraphrastic_pipeline.settings.yaml import write_yaml
 
 # From this number of pairs on, a model is as large as the papers', and bytes that a pair has about.
@@ -116,7 +116,11 @@ def _entry(file: str, target: str | None, columns: Sequence[str], taken: set[str
     entry: dict[str, Any] = {"path": file} | ({"target": target} if target else {})
     if columns:
         entry["columns"] = [int(column) if column.isdecimal() else column for column in columns]
-    name, _ = default_name_and_kind(file)
+    name, kind = default_name_and_kind(file)
+    if kind is None and not target:
+        raise InputError(
+            f"{file}: its format is unknown; give its name one of the endings {', '.join(ENDINGS)}"
+        )
     if not name or name in taken:
         numbered = (f"{name or 'corpus'}_{number}" for number in count(2 if name else 1))
         entry["name"] = name = next(candidate for candidate in numbered if candidate not in taken)
