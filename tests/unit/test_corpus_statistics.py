@@ -31,9 +31,8 @@ def describe(folder, pairs, *ends, name="corpus", **changes):
 
 def test_paraphrases_are_represented_by_their_sources_and_may_lack_scores(tmp_path):
     result, sample = describe(tmp_path, measured([("a b", "x")]), languages=("en", "en"))
-    sides = {"en": {"side": "source", "length": [2, 0]}}
-    assert result == {"pairs": 1, "paraphrase_score": [None, None], "sides": sides}
-    assert sample == [("a b", "x")]
+    assert result == {"pairs": 1, "paraphrase_score": [None, None], "lengths": {"en": [2, 0]}}
+    assert sample == [("a b",)]
     for ends in ((), (0,)):
         with pytest.raises(InputError, match=r"shard0\.parquet: the corpus is empty"):
             describe(tmp_path, measured([]), *ends)
@@ -54,8 +53,7 @@ def test_figures_are_those_of_the_standard_library_in_any_shards(tmp_path):
         assert (describe(tmp_path, measured(pairs, scores), 200, 200, 201, **options)[1] == sample) == same
     values = {code: [len(pair[n].split()) for pair in pairs] for n, code in enumerate(("en", "de"))}
     values["score"] = [score for score in scores if score is not None]
-    sides = {language: side["length"] for language, side in result["sides"].items()}
-    for name, figures in {**sides, "score": result["paraphrase_score"]}.items():
+    for name, figures in {**result["lengths"], "score": result["paraphrase_score"]}.items():
         assert figures == pytest.approx([statistics.mean(values[name]), statistics.pstdev(values[name])])
     assert len(sample) == 100
     assert set(sample) <= set(pairs)

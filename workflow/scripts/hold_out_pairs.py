@@ -15,5 +15,5 @@ with step(snakemake):
         corpora=snakemake.params.corpora,
         texts=snakemake.params.texts,
         seed=snakemake.params.seed,
-        **resources_of(snakemake, share=5),
+        **resources_of(snakemake),
     )

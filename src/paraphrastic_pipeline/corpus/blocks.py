@@ -32,18 +32,9 @@ def read_blocks(
         yield from file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns)
 
 
-def read_table(path: str | Path, *, columns: list[str] | None = None, rows: int | None = None) -> pa.Table:
-    """The first `rows` rows of a Parquet file, or all of them, in memory."""
-    if rows is None:
-        return pq.ParquetFile(path).read(columns=columns)
-    blocks, left = [], rows
-    for block in read_blocks(path, columns=columns, rows=max(1, min(rows, READ_ROWS))):
-        blocks.append(block.slice(0, left))
-        left -= blocks[-1].num_rows
-        if not left:
-            break
-    schema = pq.read_schema(path)
-    return pa.Table.from_batches(blocks, pa.schema([schema.field(name) for name in columns or schema.names]))
+def read_table(path: str | Path, *, columns: list[str] | None = None) -> pa.Table:
+    """A Parquet file in memory."""
+    return pq.ParquetFile(path).read(columns=columns)
 
 
 def noted(path: str | Path, key: str) -> int:

@@ -1,7 +1,7 @@
 """Counts of pairs by the reason for which they are dropped, and a warning about steps that drop many."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,22 @@ def read_before_merging(path: str | Path, results: Path) -> int | None:
     return sum(read_json(file)["read"] for file in selected)
 
 
+def merged_corpora(
+    corpora: Sequence[tuple[str, str]], files: Sequence[Path], models: Sequence[str], merged: Sequence[Path]
+) -> Iterator[tuple[str, str, Path, Json]]:
+    """The model and the name of each corpus, its file, and its counts of the merge.
+
+    Args:
+        corpora: model and name of each corpus.
+        files: a file for each.
+        models: the models.
+        merged: JSON files written by `merge_pairs`, one per model.
+    """
+    counts = {model: iter(read_json(path)["corpora"]) for model, path in zip(models, merged, strict=True)}
+    for (model, corpus), path in zip(corpora, files, strict=True):
+        yield model, corpus, path, next(counts[model])
+
+
 def tabulate_funnel(
     selected: Sequence[Path],
     merged: Sequence[Path],
@@ -105,17 +121,13 @@ def tabulate_funnel(
         models: the model of each of the merged.
     """
     rows: list[dict[str, Any]] = []
-    for model, counts in zip(models, merged, strict=True):
-        files = [
-            (corpus, path) for (name, corpus), path in zip(corpora, selected, strict=True) if name == model
-        ]
-        for (corpus, path), then in zip(files, read_json(counts)["corpora"], strict=True):
-            first = read_json(path)
-            unreadable = {UNREADABLE: first[UNREADABLE]} if UNREADABLE in first else {}
-            about = {"model": model, "corpus": corpus, "read": first["read"] + sum(unreadable.values())}
-            rows.append(about | unreadable | first["dropped"] | merge_reasons(then) | {"kept": then["kept"]})
-    names = dict.fromkeys(name for row in rows for name in row)
-    ends = ("model", "corpus", "read", UNREADABLE, *MERGE_REASONS, "kept")
-    filters = [name for name in names if name not in ends]
-    columns = ["model", "corpus", "read", UNREADABLE, *filters, *MERGE_REASONS, "kept"]
-    write_csv(table, [name for name in columns if name in names or not rows], rows)
+    filters: dict[str, None] = {}
+    for model, corpus, path, then in merged_corpora(corpora, selected, models, merged):
+        first = read_json(path)
+        left_out = {UNREADABLE: first[UNREADABLE]} if UNREADABLE in first else {}
+        about = {"model": model, "corpus": corpus, "read": first["read"] + sum(left_out.values())}
+        rows.append({**about, **left_out, **first["dropped"], **merge_reasons(then), "kept": then["kept"]})
+        filters |= first["dropped"]
+    unreadable = [UNREADABLE] if any(UNREADABLE in row for row in rows) else []
+    columns = ["model", "corpus", "read", *unreadable, *filters, *MERGE_REASONS, "kept"]
+    write_csv(table, columns, rows)

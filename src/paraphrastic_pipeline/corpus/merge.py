@@ -18,7 +18,6 @@ from paraphrastic_pipeline.corpus.database import (
     FILE_SHIFT,
     MERGED_SCHEMA,
     Resources,
-    integer,
     list_rows,
     open_database,
     quoted,
@@ -224,7 +223,8 @@ def _shuffled(
             LEFT JOIN shared of_target ON of_target.sentence = md5_number(target)
         """
     # DuckDB cannot join and sort more rows at a time in its memory.
-    slices = 1 + integer(database, "SELECT count(*) FROM numbered") // (memory_mb * _ROWS_PER_MB)
+    ((rows,),) = database.execute("SELECT count(*) FROM numbered").fetchall()
+    slices = 1 + rows // (memory_mb * _ROWS_PER_MB)
     width = 2**64 // slices + 1
     for first in range(0, 2**64, width):
         part = database.sql(
