@@ -59,15 +59,6 @@ def test_files_are_read_in_blocks_and_parts(tmp_path, monkeypatch, count):
     assert {block.num_rows for part in parts for block in part} <= {1, 2, 3, 4}
 
 
-@pytest.mark.parametrize("rows", [0, 1, 10, 11, 45, 60, None])
-def test_the_first_rows_are_read(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr(blocks, "READ_ROWS", 10)
-    write(tmp_path / "x", 45, 45)
-    first = pa.Table.from_batches([batch(0, 45)]).slice(0, rows)
-    assert read_table(tmp_path / "x", rows=rows) == first
-    assert read_table(tmp_path / "x", columns=["language"], rows=rows) == first.select(["language"])
-
-
 def test_nothing_is_left_after_an_error_or_on_a_full_disk(tmp_path, monkeypatch):
     with pytest.raises(pa.ArrowInvalid), write_blocks(tmp_path / "out", SCHEMA) as writer:
         writer.write(pa.record_batch([[1]], names=["number"]))

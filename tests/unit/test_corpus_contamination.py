@@ -100,7 +100,7 @@ def test_a_search_finds_what_a_quadratic_one_does(tests, text, ngram, min_simila
         same, one, two = test.split() == text.split(), ngrams(text), ngrams(test)
         similarity = 1.0 if same else len(one & two) / len(one | two) if one and two else 0.0
         # The first of several equally similar sentences is found.
-        found = (same, similarity, number)
+        found = (same, similarity, number, 0)
         if similarity >= min_similarity and found[:2] > best.get(row["testset"], (False, 0.0))[:2]:
             best[row["testset"]] = found
     assert index.find(words_of(text)) == best

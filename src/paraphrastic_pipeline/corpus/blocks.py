@@ -58,8 +58,7 @@ class BlockWriter:
         """Append the rows of `block`, which has the writer's schema."""
         self.rows += block.num_rows
         self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([block])])
-        while self._waiting.num_rows >= BLOCK_ROWS:
-            self._flush()
+        self._flush(BLOCK_ROWS)
 
     def note(self, key: str, number: int) -> None:
         """Write a number about the file into its metadata, where `noted` finds it; 0 is left out."""
@@ -68,13 +67,13 @@ class BlockWriter:
 
     def finish(self) -> None:
         """Write the remaining rows as a last, shorter row group."""
-        if self._waiting.num_rows:
-            self._flush()
+        self._flush(1)
 
-    def _flush(self) -> None:
-        # Combined into one chunk, since chunk boundaries would affect the pages of the file.
-        self._writer.write_table(self._waiting.slice(0, BLOCK_ROWS).combine_chunks())
-        self._waiting = self._waiting.slice(BLOCK_ROWS)
+    def _flush(self, least: int) -> None:
+        while self._waiting.num_rows >= least:
+            # Combined into one chunk, since chunk boundaries would affect the pages of the file.
+            self._writer.write_table(self._waiting.slice(0, BLOCK_ROWS).combine_chunks())
+            self._waiting = self._waiting.slice(BLOCK_ROWS)
 
 
 @contextmanager

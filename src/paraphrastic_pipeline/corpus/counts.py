@@ -40,13 +40,7 @@ class FilterFiles:
 
 
 def loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:
-    """A sentence on the share of a corpus's pairs that is dropped; None if it is small.
-
-    Args:
-        name: the corpus.
-        read: its pairs.
-        dropped: pairs dropped for each reason.
-    """
+    """A sentence on a corpus of which so many pairs are `dropped` for each reason; None if they are few."""
     total = sum(dropped.values())
     if total <= LARGE * read:
         return None
@@ -67,13 +61,9 @@ def merge_reasons(corpus: Mapping[str, Any]) -> dict[str, int]:
 
 
 def read_before_merging(path: str | Path, results: Path) -> int | None:
-    """How many pairs were read from the corpora of a merge; None if a corpus lacks its counts.
+    """How many pairs were read for a merge, whose counts are at `path`; None if a corpus lacks its counts.
 
-    Text without pairs does not count.
-
-    Args:
-        path: the counts that `merge_pairs` wrote.
-        results: the folder of results, which may have been moved since.
+    Text without pairs does not count. The folder `results` may have been moved since.
     """
     corpora = read_json(path)["corpora"]
     files = [Path(corpus["file"]) for corpus in corpora if not corpus.get("without_pairs")]
@@ -86,14 +76,7 @@ def read_before_merging(path: str | Path, results: Path) -> int | None:
 def merged_corpora(
     corpora: Sequence[tuple[str, str]], files: Sequence[Path], models: Sequence[str], merged: Sequence[Path]
 ) -> Iterator[tuple[str, str, Path, Json]]:
-    """The model and the name of each corpus, its file, and its counts of the merge.
-
-    Args:
-        corpora: model and name of each corpus.
-        files: a file for each.
-        models: the models.
-        merged: JSON files written by `merge_pairs`, one per model.
-    """
+    """The model and the name of each corpus, its file, and what `merged`, a file per model, counts of it."""
     counts = {model: iter(read_json(path)["corpora"]) for model, path in zip(models, merged, strict=True)}
     for (model, corpus), path in zip(corpora, files, strict=True):
         yield model, corpus, path, next(counts[model])

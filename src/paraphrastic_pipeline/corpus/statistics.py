@@ -144,5 +144,5 @@ def word_statistics(
         means = of_corpus.groupby("document")["idf"].mean()
         shares = of_corpus["word"].value_counts(normalize=True)
         entropy = float(-(shares * np.log(shares)).sum())
-        result[name] = (means.mean(), means.std(ddof=0), entropy) if len(means) else (None, None, entropy)
+        result[name] = (*((means.mean(), means.std(ddof=0)) if means.size else (None, None)), entropy)
     return result

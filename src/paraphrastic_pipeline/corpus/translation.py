@@ -146,8 +146,8 @@ def gather_translations(translated: Sequence[str | Path], files: FilterFiles, *,
     samples = Samples([*REASONS, "kept"], seed)
     with write_blocks(files.pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
-            rows = zip(*(block[name].to_pylist() for name in ("target", "ended")), strict=True)
-            fates = np.array([_fate(*row) for row in rows], np.intp)
+            translations = zip(block["target"].to_pylist(), block["ended"].to_pylist(), strict=True)
+            fates = np.array([_fate(*each) for each in translations], np.intp)
             lines = pa.array(np.arange(samples.read, samples.read + block.num_rows) + 1)
             samples.add(block, fates)
             columns = [block["source"], block["target"], lines, block["translation_score"]]
