@@ -79,9 +79,9 @@ class TestSentences:
         """The best match in each test set, the first of equal ones, for a pair's words by side."""
         best: dict[str, Match] = {}
         for side, words in enumerate(sides):
-            exact = ((True, 1.0, number) for number in self._exact.get("".join(words), ()))
             near = ((False, similarity, number) for number, similarity in self._near(words))
-            for match in chain(exact, near):
+            exact = ((True, 1.0, number) for number in self._exact.get("".join(words), ()))
+            for match in chain(near, exact):
                 testset = self.rows[match[2]]["testset"]
                 if testset not in best or match[:2] > best[testset][:2]:
                     best[testset] = Match(*match, side)

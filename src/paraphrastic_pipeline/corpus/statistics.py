@@ -142,7 +142,8 @@ def word_statistics(
     for number, name in enumerate(samples):
         of_corpus = words[words["corpus"] == number]
         means = of_corpus.groupby("document")["idf"].mean()
-        shares = of_corpus["word"].value_counts(normalize=True)
-        entropy = float(-(shares * np.log(shares)).sum())
-        result[name] = (*((means.mean(), means.std(ddof=0)) if means.size else (None, None)), entropy)
+        shares = of_corpus["word"].value_counts(normalize=True).to_numpy()
+        entropy = -float(shares @ np.log(shares))
+        mean_and_std = (means.mean(), means.std(ddof=0)) if of_corpus.size else (None, None)
+        result[name] = (*mean_and_std, entropy)
     return result
