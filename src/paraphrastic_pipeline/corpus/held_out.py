@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import pyarrow as pa
 
@@ -45,25 +45,12 @@ _SCHEMA = pa.schema(
 )
 
 
-class HeldOutFiles(NamedTuple):
-    """The files of held-out pairs, which are in random order.
-
-    Attributes:
-        pairs: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
-            the languages of the sides, `source_language` and `target_language`.
-        table: lines `source TAB target`, which commands such as `paraphrastic score` take.
-        sentences: the targets, one per line.
-    """
-
-    pairs: str | Path
-    table: str | Path
-    sentences: str | Path
-
-
 def hold_out_pairs(
     selected: Sequence[str | Path],
-    output: HeldOutFiles,
+    output: str | Path,
     *,
+    table: str | Path,
+    sentences: str | Path,
     pairs: int,
     share: float,
     corpora: Sequence[tuple[str, Sequence[str]]],
@@ -78,7 +65,10 @@ def hold_out_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        output: the files.
+        output: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
+            the languages of the sides, `source_language` and `target_language`, in random order.
+        table: the same pairs as lines `source TAB target`, which commands such as `paraphrastic score` take.
+        sentences: the targets, one per line.
         pairs: number of pairs to hold out.
         share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
             the lines.
@@ -90,7 +80,7 @@ def hold_out_pairs(
     Raises:
         InputError: the disk is full, or the memory is too small.
     """
-    with open_database(f"{output.pairs}: cannot be made", **resources) as database:
+    with open_database(f"{output}: cannot be made", **resources) as database:
         list_rows(database, selected)
         database.execute(
             f"CREATE VIEW pairs AS FROM rows WHERE NOT list_contains({list(texts)}::SMALLINT[], corpus)"
@@ -112,9 +102,9 @@ def hold_out_pairs(
     if not found:
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
     rows = [(*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found]
-    table = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
-    write_table(output.pairs, pa.Table.from_pylist(table, schema=_SCHEMA))
-    for path, line in ((output.table, "{0}\t{1}\n"), (output.sentences, "{1}\n")):
+    dictionaries = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
+    write_table(output, pa.Table.from_pylist(dictionaries, schema=_SCHEMA))
+    for path, line in ((table, "{0}\t{1}\n"), (sentences, "{1}\n")):
         with atomic_output(path) as temporary:
             temporary.write_text("".join(line.format(*pair) for pair in found), encoding="utf-8")
     return len(found)
