@@ -47,11 +47,11 @@ def tabulated(folder, merged, **selected):
 
 def test_the_table_of_the_funnel(tmp_path):
     de = {"read": 100, "kept": 60, "dropped": {"empty": 0, "length": 30, "language": 10}}
-    fr = {"read": 50, "kept": 51, "dropped": {"empty": 1, "rank": 2}, "unreadable": 60}
+    fr = {"read": 50, "kept": 51, "dropped": {"empty": 1, "rank": 2}}
     assert tabulated(tmp_path, {"fr": [MERGED], "de": [MERGED]}, fr_b=fr, de_a=de) == [
-        "model,corpus,read,unreadable,empty,rank,length,language,duplicates,contaminated,held_out,capped,kept",
-        "fr,fr_b,110,60,1,2,,,4,3,0,2,51",
-        "de,de_a,100,,0,,30,10,4,3,0,2,51",
+        "model,corpus,read,empty,rank,length,language,duplicates,contaminated,held_out,capped,kept",
+        "fr,fr_b,50,1,2,,,4,3,0,2,51",
+        "de,de_a,100,0,,30,10,4,3,0,2,51",
     ]
     header = "model,corpus,read,duplicates,contaminated,held_out,capped,kept"
     assert tabulated(tmp_path, {}) == [header]

@@ -37,11 +37,6 @@ def read_table(path: str | Path, *, columns: list[str] | None = None) -> pa.Tabl
     return pq.ParquetFile(path).read(columns=columns)
 
 
-def noted(path: str | Path, key: str) -> int:
-    """The number that `BlockWriter.note` wrote into a Parquet file, or 0."""
-    return int((pq.read_metadata(path).metadata or {}).get(key.encode(), 0))
-
-
 class BlockWriter:
     """Writes record batches of any size as row groups of `BLOCK_ROWS` rows.
 
@@ -59,11 +54,6 @@ class BlockWriter:
         self.rows += block.num_rows
         self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([block])])
         self._flush(BLOCK_ROWS)
-
-    def note(self, key: str, number: int) -> None:
-        """Write a number about the file into its metadata, where `noted` finds it; 0 is left out."""
-        if number:
-            self._writer.add_key_value_metadata({key: str(number)})
 
     def finish(self) -> None:
         """Write the remaining rows as a last, shorter row group."""

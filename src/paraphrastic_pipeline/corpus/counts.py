@@ -11,8 +11,6 @@ from paraphrastic_pipeline.base.tables import write_csv, write_tsv
 
 # What the names of corpora without pairs end with in tables.
 WITHOUT_PAIRS = " (text)"
-# The reason of the extraction, and the name of its number in Parquet files and counts.
-UNREADABLE = "unreadable"
 # Why the merge drops a pair, in this order.
 MERGE_REASONS = ("duplicates", "contaminated", "held_out", "capped")
 # A step that drops a larger share of its pairs says so.
@@ -92,9 +90,8 @@ def tabulate_funnel(
 ) -> None:
     """Write what became of the pairs of each model's corpora.
 
-    Columns: `model`, `corpus`, `read`, `unreadable` if the extraction has left out rows, one per filter
-    (pairs that it is the first to reject, empty if it was not applied), one per reason of the merge, and
-    `kept`.
+    Columns: `model`, `corpus`, `read`, one per filter (pairs that it is the first to reject, empty if it was
+    not applied), one per reason of the merge, and `kept`.
 
     Args:
         selected: JSON files written by `select_pairs`, in the order of the rows.
@@ -107,10 +104,7 @@ def tabulate_funnel(
     filters: dict[str, None] = {}
     for model, corpus, path, then in merged_corpora(corpora, selected, models, merged):
         first = read_json(path)
-        left_out = {UNREADABLE: first[UNREADABLE]} if UNREADABLE in first else {}
-        about = {"model": model, "corpus": corpus, "read": first["read"] + sum(left_out.values())}
-        rows.append({**about, **left_out, **first["dropped"], **merge_reasons(then), "kept": then["kept"]})
+        about = {"model": model, "corpus": corpus, "read": first["read"], "kept": then["kept"]}
+        rows.append({**about, **first["dropped"], **merge_reasons(then)})
         filters |= first["dropped"]
-    unreadable = [UNREADABLE] if any(UNREADABLE in row for row in rows) else []
-    columns = ["model", "corpus", "read", *unreadable, *filters, *MERGE_REASONS, "kept"]
-    write_csv(table, columns, rows)
+    write_csv(table, ["model", "corpus", "read", *filters, *MERGE_REASONS, "kept"], rows)

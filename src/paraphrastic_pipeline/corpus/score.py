@@ -8,8 +8,7 @@ from typing import Literal
 import pyarrow as pa
 
 from paraphrastic.base.text import prepare_text, segment
-from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import UNREADABLE
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.text import as_read, composed
@@ -96,8 +95,6 @@ def score_pairs(
     """
     scorer = _Scorer(languages, text, identifier, punkt)
     with write_blocks(output, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
-        if shard[0] == 1:
-            writer.note(UNREADABLE, noted(pairs, UNREADABLE))
         for block in read_blocks(pairs, shard=shard):
             nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
             columns = nulls | scorer.columns(block)

@@ -13,8 +13,8 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import UNREADABLE, FilterFiles, loss, warn
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.counts import FilterFiles, loss, warn
 from paraphrastic_pipeline.corpus.filters import build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.text import collapse_spaces
@@ -45,9 +45,8 @@ def select_pairs(
 
     Args:
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
-        files: the files to write. The counts, which are also returned, are pairs `read` and `kept`, pairs
-            `dropped` by reason, and `unreadable`, rows that the extraction left out, if there are any. The
-            examples are 20 dropped pairs for each reason, with their scores.
+        files: the files to write. The counts, which are also returned, are pairs `read` and `kept`, and pairs
+            `dropped` by reason. The examples are 20 dropped pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         selection: the settings of the filters, `BitextSelection` or `ParaphraseSelection`.
         preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
@@ -78,8 +77,6 @@ def select_pairs(
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         dropped = samples.counts
         result = {"read": samples.read, "kept": samples.read - sum(dropped.values()), "dropped": dropped}
-        if unreadable := sum(noted(path, UNREADABLE) for path in scored):
-            result[UNREADABLE] = unreadable
         name = Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
         if not result["kept"]:
             raise InputError(f"{name}: {_why_none_is_left(languages, samples.read, dropped)}")

@@ -143,7 +143,7 @@ def word_statistics(
         of_corpus = words[words["corpus"] == number]
         means = of_corpus.groupby("document")["idf"].mean()
         shares = of_corpus["word"].value_counts(normalize=True).to_numpy()
-        entropy = -float(shares @ np.log(shares))
+        entropy = float(shares @ np.log(1 / shares))
         mean_and_std = (means.mean(), means.std(ddof=0)) if of_corpus.size else (None, None)
         result[name] = (*mean_and_std, entropy)
     return result
