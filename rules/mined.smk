@@ -105,7 +105,6 @@ rule translate_corpus:
 rule gather_translations:
     input:
         translated=lambda wildcards: corpora.mined_shards(wildcards, "translated", gather.shard),
-        identifier=corpora.language_id,
     output:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
@@ -134,10 +133,6 @@ rule gather_translations:
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: settings.mined[wildcards.mined].names,
-        language=lambda wildcards: languages_of(wildcards.pair)[-1],
-        rule=as_json(settings.selection.paraphrase.language),
-        preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
-        identify=settings.text.identify,
         seed=settings.seed,
         code=code_of("gather_translations"),
     message:

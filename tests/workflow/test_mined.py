@@ -99,18 +99,11 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert "measure_similarity" in planned(mined, *RUN, MODEL).rules
 
 
-@pytest.mark.slow("runs a pipeline")
-def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
-    edit(mined / "config.yaml", "encoder: xx", "encoder: {path: encoder}")
+def test_another_encoder(mined: Path, edit: Edit) -> None:
     (mined / "encoder").mkdir()
-    (mined / "encoder/notes.txt").write_text("not a model")
+    edit(mined / "config.yaml", "encoder: xx", "encoder: {path: encoder}")
     plan = planned(mined, *RUN, PAIRS + ".parquet")
     assert plan.rules == {"extract_corpus", "measure_similarity", "sample_paraphrases"}
-    run = snakemake(mined, *RUN, PAIRS + ".parquet")
-    assert run.returncode != 0
-    assert "error in measure_similarity: encoder: " in run.stdout
-    assert "Traceback" not in run.stdout
-
     edit(mined / "config.yaml", "{path: encoder}", "{sentence_transformers: some/model}")
     assert "measure_similarity" in planned(mined, *RUN, PAIRS + ".parquet").rules
 

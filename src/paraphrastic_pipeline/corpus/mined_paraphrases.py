@@ -13,7 +13,7 @@ from rapidfuzz.distance import Indel
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.counts import FilterFiles
-from paraphrastic_pipeline.corpus.database import Resources, insert, list_rows, open_database, random_number
+from paraphrastic_pipeline.corpus.database import Resources, list_rows, open_database, random_number
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
 
@@ -141,7 +141,9 @@ def _read(
             for place, (source, target) in zip(places[similar].tolist(), sides, strict=True)
             if (form := "".join(words_of(target))) and any(map(str.isalnum, source))
         ]
-        table = pa.Table.from_pylist(forms, schema=_FORM_SCHEMA)
-        insert(database, "pairs", table, "md5_number(source_form), md5_number(target_form), place")
+        database.register("forms", pa.Table.from_pylist(forms, schema=_FORM_SCHEMA))
+        database.execute(
+            "INSERT INTO pairs SELECT md5_number(source_form), md5_number(target_form), place FROM forms"
+        )
         empty += kept.num_rows - len(forms)
     return empty

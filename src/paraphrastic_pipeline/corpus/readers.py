@@ -11,7 +11,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import kind_of
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
-from paraphrastic_pipeline.corpus.counts import UNREADABLE, loss, warn
+from paraphrastic_pipeline.corpus.counts import loss, warn
 from paraphrastic_pipeline.corpus.groups import READERS, drawn_pairs
 from paraphrastic_pipeline.corpus.lines import Text, Unreadable, aligned_lines
 from paraphrastic_pipeline.corpus.tables import PairRows, pair_rows, scored, tabbed_rows, table_rows
@@ -73,8 +73,7 @@ def extract_corpus(
         if not writer.rows:
             names = ", ".join(str(file.path) for file in files)
             raise InputError(f"{names}: the corpus is empty: no pairs in {unreadable.rows:,} rows")
-        writer.note(UNREADABLE, unreadable.count)
-    warn(loss(str(output), unreadable.rows, {UNREADABLE: unreadable.count}))
+    warn(loss(str(output), unreadable.rows, {"unreadable": unreadable.count}))
     counts = {"lines": unreadable.rows, "pairs": writer.rows, "unreadable": unreadable.count}
     logging.info("%s: %s", output, counts)
     return counts

@@ -12,10 +12,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pyarrow.dataset import dataset
+
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.corpus.blocks import read_table
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ def measure_speed(
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
     """Distinct sentences, taken in turn from the beginning of each corpus, whose order is random."""
     columns = [
-        read_table(path, columns=[column], rows=count)[column].to_pylist()
+        dataset(path).head(count, columns=[column])[column].to_pylist()
         for path, names in corpora
         for column in names
     ]
