@@ -155,7 +155,7 @@ def test_a_vocabulary_takes_no_more_than_the_sentences_that_it_is_trained_on() -
     [
         ({}, 4.25, 732, 9.0),  # config/small.yaml, de
         ({"epochs": 2, "megabatch": 5}, 35.96, 698, 13.8),  # config/small.yaml, en
-        # benchmarks/training.py --memory-pairs 10000000
+        # 10 million pairs, as docs/performance.md says
         (PAPER, 1210, 1797, None),
         ({**PAPER, "shuffle_window": 16_777_216}, 1210, 4162, None),
         # config/open.yaml: en, en-1024, en-de-es-fr
@@ -228,7 +228,7 @@ def test_weights_are_those_of_all_tables_and_lstms() -> None:
 def test_mining_grows_with_the_square_of_the_sentences() -> None:
     small, large = (NEEDS["evaluate_bucc"] + bucc_need(300, size) for size in (0.5, 10))
     assert 686 <= small.mb <= 1000  # config/small.yaml, fr
-    # benchmarks/mining.py --sentences 200000: 200,000 sentences per side, read from files
+    # 200,000 sentences on each side, read from files
     assert 1249 <= large.mb <= 2500
     assert large.seconds == pytest.approx(102, rel=0.1)
     assert bucc_need(1024, 10).seconds > 3 * bucc_need(300, 10).seconds

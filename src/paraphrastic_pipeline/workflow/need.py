@@ -1,9 +1,9 @@
 """What steps take, and how that grows with their input: the table of all measurements.
 
 The peak memory and usual processor time of each step's process were measured on an AMD EPYC (Zen 4), in runs
-of `config/config.yaml` and `config/small.yaml`, and at 10 million pairs with `benchmarks/corpus.py` and
-`benchmarks/training.py`; what a step writes was measured in these runs, too. Sizes are those of the files on
-the disk. A plan uses the figures as they are; jobs ask for more, to have a margin (`resources`).
+of `config/config.yaml` and `config/small.yaml`, and at 10 million pairs; what a step writes was measured in
+these runs, too. Sizes are those of the files on the disk. A plan uses the figures as they are; jobs ask for
+more, to have a margin (`resources`).
 """
 
 from dataclasses import astuple, dataclass
