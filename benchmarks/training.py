@@ -17,8 +17,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from paraphrastic_pipeline.training.fingerprints import fingerprints
-from paraphrastic_pipeline.training.negative_mining import hardest_negatives
 from timing import CLOCKS, options_of, zipf_chances
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, dropout, normalize
@@ -33,7 +31,9 @@ from paraphrastic_pipeline.settings.sections.training import MiningPrecision, Tr
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.mining import mine
 from paraphrastic_pipeline.training.pair_dataset import UnitTable
+from paraphrastic_pipeline.training.same_meaning import SameMeaning
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.threads import Workers
 
@@ -95,15 +95,15 @@ def measure(
         fused.last[:] = fused.steps_done
         engines |= {name: (fused, partial(mined, workers=workers, precision=name)) for name in PRECISIONS}
     else:
-        autograd = AutogradEngine(encoder, settings, device=device, steps=0)
+        autograd = AutogradEngine(encoder, replace(settings, device="cuda"), steps=0)
         engines["autograd"] = autograd, partial(mined, workers=workers, precision="float32")
     times: dict[str, list[Float64]] = {name: [] for name in engines}
     # The first mega-batch compiles kernels and does not count.
     for _ in range(options.repeats + 1):
         sentences = megabatch_sentences(generator, settings.megabatch * BATCH, options.rows)
-        for name, (engine, mine) in engines.items():
+        for name, (engine, find) in engines.items():
             torch.set_num_threads(options.threads if name == REFERENCE else 1)
-            times[name].append(one_megabatch(engine, mine, sentences, CLOCKS[options.clock], device))
+            times[name].append(one_megabatch(engine, find, sentences, CLOCKS[options.clock], device))
     workers.close()
     rows: dict[str, dict[str, float]] = {}
     for name, measured in times.items():
@@ -115,7 +115,7 @@ def measure(
 
 
 def one_megabatch(
-    engine: Engine, mine: Mine, sentences: Sentences, clock: Callable[[], float], device: torch.device
+    engine: Engine, find: Mine, sentences: Sentences, clock: Callable[[], float], device: torch.device
 ) -> Float64:
     """Microseconds a pair of averaging, mining and stepping through one mega-batch, [3]."""
 
@@ -129,7 +129,7 @@ def one_megabatch(
     seconds = [now()]
     vectors = engine.embed(sentences)
     seconds.append(now())
-    negatives = mine(vectors, sentences)
+    negatives = find(vectors, sentences)
     seconds.append(now())
     for start in starts:
         pairs = np.concatenate([np.arange(start, start + BATCH), np.arange(start, start + BATCH) + n])
@@ -140,10 +140,7 @@ def one_megabatch(
 
 def mined(vectors: Tensor, sentences: Sentences, *, workers: Workers, precision: MiningPrecision) -> Int64:
     """The negatives that a run with the papers' recipe finds, int64 [2n]."""
-    return hardest_negatives(
-        vectors, fingerprints(sentences), workers,
-        either_side=False, exclude_duplicates=True, precision=precision,
-    )  # fmt: skip
+    return mine(vectors, SameMeaning.of(sentences), workers, leading=precision == "leading")
 
 
 def megabatch_sentences(generator: np.random.Generator, pairs: int, rows: int) -> Sentences:
