@@ -9,6 +9,9 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic_pipeline.corpus.tokens import Tokenizer, Tokens, tokenize
 
+# Odd, so that numbers that differ still differ after the multiplication; 64-bit integers wrap around.
+_FACTOR = np.int64(-0x61C8864680B583EB)
+
 
 def compare_words(
     sources: pa.Array | Sequence[str], targets: pa.Array | Sequence[str], *, tokenizer: Tokenizer = "word"
@@ -64,11 +67,12 @@ def _shared_trigrams(tokens: Tokens, is_source: Bool) -> Int64:
     """
     ids, owners, pairs = tokens.ids.astype(np.int64), tokens.owners, len(is_source)
     starts = np.flatnonzero(owners[:-2] == owners[2:])
-    bigrams, distinct = pd.factorize(ids[:-1] * len(tokens.words) + ids[1:])
     owners = owners[starts]
     of_pair = np.where(owners < pairs, owners, owners - pairs)
-    # A trigram and its pair are one number, which has 63 bits for fifty million words in a block of pairs.
-    keys = (of_pair * len(distinct) + bigrams[starts]) * len(tokens.words) + ids[starts + 2]
+    # A trigram and its pair become one number of 64 bits, and two are almost surely different.
+    keys = of_pair
+    for place in range(3):
+        keys = keys * _FACTOR + ids[starts + place]
     is_shorter = np.concatenate((is_source, ~is_source))[owners]
     is_shared = pd.Index(keys[is_shorter]).isin(keys[~is_shorter])
     return np.bincount(of_pair[is_shorter][is_shared], minlength=pairs)
