@@ -27,7 +27,7 @@ from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import Needs
 from paraphrastic_pipeline.workflow.studies import Studies
-from paraphrastic_pipeline.workflow.outputs import Results, configs_below, sample_files
+from paraphrastic_pipeline.workflow.outputs import Results, sample_files
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:
@@ -47,8 +47,7 @@ try:
     models = Models(corpora)
     studies = Studies(models)
     evaluations = Evaluations(models)
-    configs = configs_below([*workflow.configfiles, *workflow.overwrite_configfiles], workflow.basedir)
-    results = Results(evaluations, Path(workflow.basedir), configs)
+    results = Results(evaluations, Path(workflow.basedir))
     needs = Needs(evaluations)
 except InputError as error:
     raise WorkflowError(str(error)) from None

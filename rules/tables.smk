@@ -171,30 +171,6 @@ rule tabulate_systems:
         "../workflow/scripts/tabulate_systems.py"
 
 
-# Lists every cell of every published table, whether or not it was reproduced here.
-rule write_ledger:
-    input:
-        published=expand("config/published/{table}.csv", table=results.published),
-        intervals=expand("results/tables/intervals/{table}.csv", table=results.system_tables),
-        tables=expand("results/tables/{table}.csv", table=results.compared),
-    output:
-        ledger="results/tables/ledger.csv",
-    log:
-        "results/logs/write_ledger.log",
-    conda:
-        "../envs/pipeline.yaml"
-    threads: 1
-    resources:
-        **needs("tabulate"),
-    params:
-        run=results.ledger_run,
-        code=code_of("write_ledger"),
-    message:
-        "Write the ledger"
-    script:
-        "../workflow/scripts/write_ledger.py"
-
-
 rule render_table:
     input:
         table="results/tables/{table}.csv",

@@ -1,16 +1,12 @@
 """Test what the rules ask the library about a configuration's evaluations and results."""
 
-from pathlib import Path
-
 import pytest
 from catalogue import of, results
 from configurations import load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.evaluation.ledger import Run
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, TASKS
 from paraphrastic_pipeline.report.contents import CAPTIONS, CHAPTERS
-from paraphrastic_pipeline.workflow.outputs import configs_below
 
 
 def test_systems_are_models_before_and_after_training_and_other_peoples() -> None:
@@ -187,7 +183,6 @@ def test_tables_are_those_that_have_rows() -> None:
         "held_out", "sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba",
     ]  # fmt: skip
     assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc: set evaluation.bucc"
-    assert found.off["bucc"] == found.absent["bucc"]
     assert CAPTIONS["sts"] == LAYOUTS["sts"].caption
     assert "training/de/dropout-0.0-megabatch-10" in found.figures
     assert "contamination" in found.tables
@@ -211,20 +206,6 @@ def test_models_that_are_not_trained_have_no_curve_of_their_training() -> None:
     found = results(definitions={**definitions, "de": {**definitions["de"], "training": {"epochs": 0}}})
     assert not [figure for figure in found.figures if figure.startswith("training/de/")]
     assert [figure for figure in found.figures if figure.startswith("training/")]
-
-
-def test_the_ledger_knows_the_files_of_the_configuration(tmp_path: Path) -> None:
-    (tmp_path / "config/papers").mkdir(parents=True)
-    files = ["config/papers/b.yaml", "config/a.yaml", "mine.yaml", "config/../c.yaml"]
-    paths = [tmp_path / file for file in files]
-    assert configs_below([*paths, str(paths[1])], str(tmp_path)) == ["a.yaml", "papers/b.yaml"]
-    claims = {"fr": {**load("config")["definitions"]["fr"], "published_as": ["LASER"]}}
-    run = Run(**results(definitions={**load("config")["definitions"], **claims}).ledger_run)
-    assert run.claiming("LASER") == ["fr"]
-    assert run.claiming("P-SP") == []
-    assert run.configs == []
-    assert len(run.digest("fr")) == len(run.digest("*")) == 64
-    assert run.gathered == ["en", "de", "es", "fr"]
 
 
 def test_results_of_a_table_are_those_of_all_seeds() -> None:

@@ -1,7 +1,7 @@
 """The tasks that systems are evaluated on: which systems they suit, what they cost, and their tables.
 
 `TASKS` is the one place in the library that names a task. To add one, add it here, and write the function
-that evaluates a system. The rules, the page, the ledger and the plan take everything from here.
+that evaluates a system. The rules, the page and the plan take everything from here.
 """
 
 from collections.abc import Mapping, Sequence

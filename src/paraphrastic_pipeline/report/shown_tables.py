@@ -1,7 +1,7 @@
 """Tables for display: figures with their intervals, and on the page this run's rows above published ones."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,14 +59,12 @@ class Table:
         columns: labels of the columns.
         numeric: whether each column holds numbers.
         groups: the rows by heading.
-        folded: published rows that no figure of this run stands beside, by heading.
         footnotes: what figures are without, for the rows whose names have a star.
     """
 
     columns: Sequence[str]
     numeric: Sequence[bool]
     groups: Mapping[str, Sequence[DisplayedRow]]
-    folded: Mapping[str, Sequence[DisplayedRow]]
     footnotes: Sequence[str] = ()
 
 
@@ -147,7 +145,7 @@ def plain_system(name: str) -> tuple[str, list[str]]:
     return _WITHOUT.sub("", name), _WITHOUT.findall(name)
 
 
-def read_table(path: Path, intervals: Path | None = None, compared: Collection[str] = ()) -> Table:
+def read_table(path: Path, intervals: Path | None = None) -> Table:
     """Read a table of the pipeline.
 
     Columns of intervals (`…_low` and `…_high`, or `low` and `high` after the column that they describe) and
@@ -156,8 +154,6 @@ def read_table(path: Path, intervals: Path | None = None, compared: Collection[s
     Args:
         path: the CSV file.
         intervals: the CSV file of intervals of a table of systems; None if there is none.
-        compared: the papers' tables, such as `ParaNMT-50M, Table 7`, in which a figure has one of this run
-            beside it.
 
     Raises:
         InputError: a file is damaged, or the table is empty.
@@ -175,7 +171,6 @@ def read_table(path: Path, intervals: Path | None = None, compared: Collection[s
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
     groups: dict[str, list[DisplayedRow]] = {}
-    folded: dict[str, list[DisplayedRow]] = {}
     footnotes: dict[str, None] = {}
     # The sort is stable: this run's rows keep their order, above the published ones.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
@@ -188,10 +183,8 @@ def read_table(path: Path, intervals: Path | None = None, compared: Collection[s
             place = columns.index("system")
             cells[place] = replace(cells[place], text=name + "*" * bool(without))
         group = notes.group(row)
-        is_folded = row.get("source") == "published" and not (group in compared if group else compared)
-        shown = folded if is_folded else groups
-        shown.setdefault(_title(row, group), []).append(DisplayedRow(cells, row.get("source", "")))
-    return Table([words(name) for name in columns], numeric, groups, folded, list(footnotes))
+        groups.setdefault(_title(row, group), []).append(DisplayedRow(cells, row.get("source", "")))
+    return Table([words(name) for name in columns], numeric, groups, list(footnotes))
 
 
 def _title(row: Row, group: str) -> str:

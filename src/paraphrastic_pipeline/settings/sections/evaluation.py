@@ -97,8 +97,6 @@ class System(OtherEncoder):
     """Its licence, as the cards of models that learn from it state it; null if it is unknown."""
     label: Label | None = None
     """Its name in tables; null for the name of the entry."""
-    published_as: list[str] = setting([])
-    """The published systems that it stands for in the ledger, by their names in `config/published`."""
 
 
 @section
