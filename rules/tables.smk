@@ -87,23 +87,6 @@ use rule tabulate_results as tabulate_corpora with:
         "Tabulate the corpora"
 
 
-use rule tabulate_results as tabulate_differences with:
-    input:
-        sample_files(results.differing.values()),
-        results=list(results.differing.values()),
-        published="config/published/dataset_differences.csv",
-    output:
-        table="results/tables/dataset_differences.csv",
-    log:
-        "results/logs/tabulate_differences.log",
-    params:
-        function=TABLES["dataset_differences"],
-        settings={},
-        code=code_of("tabulate_results", TABLES["dataset_differences"]),
-    message:
-        "Tabulate how systems differ from data set to data set"
-
-
 use rule tabulate_results as tabulate_funnel with:
     input:
         selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),

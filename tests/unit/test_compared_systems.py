@@ -72,7 +72,6 @@ def test_the_files_of_a_comparison(evaluations: Evaluations) -> None:
         "definitions": ["fr", "english"],
         "languages": [[("en", "fr")], [("en", "en")]],
     }
-    assert not any("held_out" in path for path in evaluations.prepared_testsets)
 
 
 def test_a_transformer_gets_the_time_that_it_takes(evaluations: Evaluations) -> None:

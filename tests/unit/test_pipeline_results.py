@@ -110,13 +110,6 @@ def test_a_model_without_epochs_is_untrained_itself() -> None:
         results(definitions={**definitions, "de": untrained}, evaluation={"only": {"sts": ["de-untrained"]}})
 
 
-def test_prepared_test_sets_are_those_of_the_tasks() -> None:
-    assert results().evaluations.prepared_testsets == [
-        "results/testsets/sts.parquet",
-        *(f"results/testsets/tatoeba/{language}.parquet" for language in ("de", "es", "fr")),
-    ]
-
-
 def test_training_data_are_held_against_test_sets_in_their_languages() -> None:
     evaluations = results().evaluations
     languages = {file.languages for _, file in evaluations.contamination_files(of(model="fr"))}
@@ -196,7 +189,7 @@ def test_tables_are_those_that_have_rows() -> None:
 def test_without_sts_nothing_is_tested_on_it() -> None:
     off = results(evaluation={**load("config")["evaluation"], "sts": None})
     assert off.system_tables == ["held_out", "tatoeba"]
-    assert not any("sts.parquet" in path for path in off.evaluations.prepared_testsets)
+    assert off.evaluations.systems_of("sts") == []
     assert off.default_targets([])[0] == "results/tables/held_out.csv"
     assert off.evaluations.card_results(of(model="de")) == []
 
@@ -212,8 +205,6 @@ def test_results_of_a_table_are_those_of_all_seeds() -> None:
     definitions = load("config")["definitions"]
     found = results(definitions={**definitions, "fr": {**definitions["fr"], "seeds": 2}})
     assert found.systems("sts")["fr"] == ["results/eval/fr/sts.json", "results/eval/fr-seed-2/sts.json"]
-    assert "fr-untrained" not in found.differing
-    assert found.differing["fr"] == "results/eval/fr/sts.json"
     assert "results/eval/fr-seed-2/sts.json" in found.files("sts")
     assert found.intervals(of(table="sts")) == ["results/tables/intervals/sts.csv"]
     assert found.intervals(of(table="funnel")) == []

@@ -1,6 +1,5 @@
 """Finding translations with sentence vectors: nearest neighbours on Tatoeba, mining on BUCC."""
 
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -102,8 +101,6 @@ def evaluate_bucc(
     Each pair and scoring has the measurements `precision de-en margin`, `recall de-en margin` and `f1 de-en
     margin`. Their threshold gives the highest F1 on the same gold standard, because the gold standard of the
     test data is not published (Wieting et al. 2019, Table 3, and Schwenk 2018, with the scoring `cosine`).
-    For `f1 de-en margin held-out`, the source sentences are split into halves, and each half uses the
-    threshold that is best on the other one.
 
     Sentences with the same text count as one, in the gold standard too. For the intervals, source sentences
     are resampled, and thresholds stay fixed.
@@ -189,26 +186,13 @@ def _tuned(
 
     threshold = best_threshold(pairs.scores, correct, len(data.gold))
     counted = counts(pairs.scores >= threshold)
-    half = np.zeros(n, np.bool_)
-    half[np.random.default_rng(zlib.crc32(data.pair.encode())).permutation(n)[: n // 2]] = True
-    held_out_thresholds = []
-    accepted = np.zeros(len(correct), np.bool_)
-    for side in (half, ~half):
-        on_side = side[pairs.sources]
-        of_others = best_threshold(pairs.scores[~on_side], correct[~on_side], int(gold[~side].sum()))
-        held_out_thresholds.append(of_others)
-        accepted |= on_side & (pairs.scores >= of_others)
     measure = partial(precision_recall_f1, name=f"bucc {data.pair}", digest=data.digest, samples=samples)
     measurements = {f"{kind} {name}": figure for kind, figure in measure(counted).items()}
-    # A half without gold pairs has no best threshold.
-    if gold[half].any() and gold[~half].any():
-        measurements[f"f1 {name} held-out"] = measure(counts(accepted))["f1"]
     about = {
         "threshold": threshold,
         "candidates": len(pairs.scores),
         "accepted": int(counted[:, 1].sum()),
         "correct": int(counted[:, 0].sum()),
-        "held_out_thresholds": held_out_thresholds,
     }
     return about, measurements
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import log10
 from typing import Any, Literal, NamedTuple
 
-from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, PROBES, TRACKS, YEARS
+from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, TRACKS, YEARS
 
 # The track of translation quality, which has a table of its own.
 TRANSLATION_QUALITY = "es-en-4b"
@@ -274,22 +274,6 @@ TASKS = {
         memory_mb=590,
         seconds=25,
         testsets="results/testsets/sts.parquet",
-    ),
-    "probes": Task(
-        tables={
-            "probes": Layout(
-                "Probes",
-                "Share of sentences × 100 that are nearer to one of the same meaning than to one of another "
-                "meaning: its negation, another number or name, or swapped roles; for short queries, typing "
-                "errors and upper case, another word. Equal vectors count as wrong",
-                {kind: f"right {kind}" for kind in PROBES},
-                ("dim",),
-            )
-        },
-        function="evaluation.probes:evaluate_probes",
-        memory_mb=400,
-        seconds=0.5,
-        testsets="results/testsets/probes.parquet",
     ),
     "tatoeba": Task(
         tables={

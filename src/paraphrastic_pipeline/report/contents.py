@@ -50,12 +50,6 @@ CHAPTERS = (
                 Section(name, layout.title, layout.caption, figures=f"{name}.svg", intervals=True)
                 for name, layout in LAYOUTS.items()
             ),
-            Section(
-                "dataset_differences",
-                "How systems differ from data set to data set",
-                "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
-                "absolute difference, mean difference, and the difference on each dataset of captions",
-            ),
         ),
     ),
     Chapter(

@@ -36,10 +36,6 @@ class Results:
         self.config = config = evaluations.config
         # The tables of systems that have at least one row.
         self.system_tables = [table for table in LAYOUTS if self.rows(table)]
-        # The results on STS that are compared with each other, by name of the system.
-        self.differing = {
-            name: paths[0] for name, paths in self.systems("sts").items() if name not in evaluations.untrained
-        }
         # All tables that are made.
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
@@ -78,7 +74,6 @@ class Results:
         corpora = bool(models.model_corpora)
         choice = bool(self.config.language_choice.models)
         return {
-            "dataset_differences": len(self.differing) > 1,
             "contamination": corpora,
             "corpora": corpora,
             "funnel": corpora,

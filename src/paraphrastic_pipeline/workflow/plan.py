@@ -40,7 +40,7 @@ _STEPS = {
     "embed with teachers": "embed_teacher embed_pieces embed_sample fit_tables",
     "train models": "train_model train_transformer",
     "choose models": "evaluate_run choose_model choose_transformer",
-    "prepare test sets": "gather_sentences prepare_testsets prepare_tatoeba prepare_bucc prepare_transfer",
+    "prepare test sets": "prepare_testsets prepare_tatoeba prepare_bucc prepare_transfer",
     "evaluate": "initialise_model initialise_transformer",
     "measure speed": "measure_speed",
 }

@@ -75,8 +75,6 @@ class Evaluation:
     """Restricts a task to the systems that are named."""
     tatoeba: Tatoeba | None = None
     bucc: Bucc | None = None
-    probes: str | None = None
-    """The data set with sentences that differ in a negation, a number, a name or the like; null for none."""
     senteval: str | None = None
     """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
     polish: Annotated[Mapping[PolishTask, str], Field(min_length=6)] | None = None
