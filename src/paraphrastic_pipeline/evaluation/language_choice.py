@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from paraphrastic.base.arrays import Float64
@@ -79,11 +80,9 @@ def tabulate_language_choice(
     """
     measured = [read_json(path) for path in overlaps]
     languages = [overlap["language"] for overlap in measured]
-    distances = distances_to_english(uriel, languages) if uriel else {}
+    distances = distances_to_english(uriel, languages) if uriel else pd.DataFrame(index=languages)
     predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in measured])}
-    for kind in DISTANCES if uriel else ():
-        known = [distances[language].get(kind, np.nan) for language in languages]
-        predictors[PREDICTORS[kind]] = np.array(known)
+    predictors |= {PREDICTORS[str(kind)]: known.to_numpy() for kind, known in distances.items()}
     variants: list[Path | None] = [*prefixed] or [None] * len(sts)
     rows = [
         {
@@ -92,7 +91,10 @@ def tabulate_language_choice(
             "language": overlap["language"],
             "pairs": overlap["pairs"],
             OVERLAP: f"{overlap[OVERLAP]:.4f}",
-            **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
+            **{
+                kind: f"{distance:g}"
+                for kind, distance in distances.loc[overlap["language"]].dropna().items()
+            },
         }
         for overlap, scores, variant in zip(measured, sts, variants, strict=True)
     ]
