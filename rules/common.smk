@@ -27,7 +27,7 @@ from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import Needs
 from paraphrastic_pipeline.workflow.studies import Studies
-from paraphrastic_pipeline.workflow.outputs import Results, sample_files
+from paraphrastic_pipeline.workflow.outputs import Results
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:

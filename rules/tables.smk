@@ -130,7 +130,6 @@ use rule tabulate_results as tabulate_language_choice with:
 rule tabulate_systems:
     input:
         results=lambda wildcards: results.files(wildcards.table),
-        samples=lambda wildcards: sample_files(results.files(wildcards.table)),
         published=results.published_file,
     output:
         table="results/tables/{table}.csv",

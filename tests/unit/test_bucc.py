@@ -1,7 +1,5 @@
 """Test how BUCC is read and how F1 follows from thresholds, against plain computations."""
 
-import itertools
-import json
 import tarfile
 from collections.abc import Mapping
 from io import BytesIO
@@ -11,23 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from function_encoder import FunctionEncoder
-from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
+from trigram_encoder import ENCODER, FAULTY, cosines
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation import bitext
 from paraphrastic_pipeline.evaluation.bitext import best_threshold, evaluate_bucc
 from paraphrastic_pipeline.evaluation.bitext_data import prepare_bucc
-from paraphrastic_pipeline.evaluation.results import Evaluation, Result
-
-UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
-
+from paraphrastic_pipeline.evaluation.figures import Figures
+from paraphrastic_pipeline.evaluation.other_sources import gold_digest
 
 MEMBERS = ("b/de-en.de", "b/de-en.en", "b/de-en.gold")
 
 
-def evaluate(evaluation: Evaluation, testset: tuple[Path, Path]) -> None:
+def evaluate(testset: tuple[Path, Path], encoder: FunctionEncoder = ENCODER, threads: int = 1) -> Figures:
     sentences, gold = testset
-    evaluate_bucc(evaluation, [sentences], [gold], pairs=["de-en"])
+    return evaluate_bucc(encoder, [sentences], [gold], pairs=["de-en"], threads=threads)
 
 
 def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
@@ -141,43 +137,43 @@ def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str],
 @pytest.mark.parametrize("threads", [1, 2])
 def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
     testset, german, english, gold = bucc_case(tmp_path)
-    result = tmp_path / "bucc.json"
-    evaluate(Evaluation(ENCODER, result, UNKNOWN, **OPTIONS, threads=threads), testset)
-    content = json.loads(result.read_text())
-    values = {name: figure["value"] for name, figure in content["measurements"].items()}
-    assert content["datasets"]["de-en"] | {"digest": ""} == {
+    figures = evaluate(testset, threads=threads)
+    values = {name: figure.value for name, figure in figures.items()}
+    (data,) = figures["f1 de-en margin"].data
+    counts = {key: count for key, count in data.about.items() if key != "scorings"}
+    assert counts == {
         "sentences": {"de": 320, "en": 360}, "distinct": {"de": 300, "en": 340},
-        "gold": 102, "distinct_gold": 100, "digest": "", "official": False,
+        "gold": 102, "distinct_gold": 100,
     }  # fmt: skip
+    standard = pd.read_parquet(testset[1]).itertuples(index=False, name=None)
+    assert data.recognized_by == gold_digest(standard)
     for scoring in ("cosine", "margin"):
         pairs = mined_plainly(cosines(german, english), 4, ratio=scoring == "margin")
         best = max(f1_of(pairs, gold, score) for score, _, _ in pairs)
         assert values[f"f1 de-en {scoring}"] == pytest.approx(best)
-        found = content["pairs"]["de-en"][scoring]
+        found = data.about["scorings"][scoring]
         accepted = {(i, j) for score, i, j in pairs if score >= found["threshold"]}
         assert found["candidates"] == len(pairs)
         assert (found["accepted"], found["correct"]) == (len(accepted), len(accepted & gold))
         assert values[f"precision de-en {scoring}"] == pytest.approx(len(accepted & gold) / len(accepted))
         assert values[f"recall de-en {scoring}"] == pytest.approx(len(accepted & gold) / 100)
-        low, high = content["measurements"][f"f1 de-en {scoring}"]["interval"]
+        low, high = figures[f"f1 de-en {scoring}"].interval(200)
         assert low < best < high
-        assert content["measurements"][f"f1 de-en {scoring}"]["n"] == 300
+        assert figures[f"f1 de-en {scoring}"].n == 300
     assert values["f1 de-en margin"] > 0.8
 
 
 def test_resamples_are_of_source_sentences(tmp_path: Path) -> None:
     testset, *_ = bucc_case(tmp_path)
-    result = tmp_path / "bucc.json"
-    evaluate(Evaluation(ENCODER, result, UNKNOWN, "measured", 2000), testset)
-    figures = {
-        name: Result(result).measurement(f"{name} de-en margin") for name in ("precision", "recall", "f1")
-    }
-    for figure in figures.values():
-        assert figure.samples.mean() == pytest.approx(figure.value, abs=0.01)
+    figures = evaluate(testset)
+    values = {name: figures[f"{name} de-en margin"].value for name in ("precision", "recall", "f1")}
+    samples = {name: figures[f"{name} de-en margin"].resampled(2000) for name in values}
+    for name, value in values.items():
+        assert samples[name].mean() == pytest.approx(value, abs=0.01)
     # Each sample has shares of about 100 pairs.
-    recall = figures["recall"].value
-    assert figures["recall"].samples.std() == pytest.approx((recall * (1 - recall) / 100) ** 0.5, rel=0.2)
-    precision, recall, f1 = (figures[name].samples for name in ("precision", "recall", "f1"))
+    recall = values["recall"]
+    assert samples["recall"].std() == pytest.approx((recall * (1 - recall) / 100) ** 0.5, rel=0.2)
+    precision, recall, f1 = samples.values()
     np.testing.assert_allclose(2 * precision * recall / (precision + recall), f1)
 
 
@@ -217,13 +213,13 @@ def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
     encoder = FunctionEncoder("Odd", 128, "o", embed)
     testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
     with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
-        evaluate(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
+        evaluate(testset, encoder)
 
 
 def test_few_gold_pairs(tmp_path: Path) -> None:
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
     with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs; at least 2 are needed"):
-        evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
+        evaluate(testset)
 
 
 @pytest.mark.slow("mines thousands of real sentences")
@@ -238,9 +234,8 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     few = (sentences.index % 7 == 0) | sentences["id"].isin([*gold["source"], *gold["target"]])
     sentences = sentences[few]
     sentences.to_parquet(testset[0], index=False)
-    evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS, threads=2), testset)
-    content = json.loads((tmp_path / "r.json").read_text())
-    about = content["datasets"]["de-en"]
+    figures = evaluate(testset, threads=2)
+    about = figures["f1 de-en margin"].data[0].about
     sides = [sentences[sentences["language"] == language] for language in ("de", "en")]
     texts = [list(dict.fromkeys(side["sentence"])) for side in sides]
     index = [
@@ -253,11 +248,4 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     for scoring in ("cosine", "margin"):
         mined = mined_plainly(cosines(*texts), 4, ratio=scoring == "margin")
         expected = max(f1_of(mined, pairs, score) for score, _, _ in mined[:1000])
-        assert content["measurements"][f"f1 de-en {scoring}"]["value"] == pytest.approx(expected)
-
-
-def test_pairs_have_a_number_each() -> None:
-    data = object.__new__(bitext._Data)
-    data.texts = [["a", "b"], ["x", "y", "z"]]
-    sources, targets = np.array(list(itertools.product(range(2), range(3)))).T
-    assert len(set(data.keys(sources, targets).tolist())) == 6
+        assert figures[f"f1 de-en {scoring}"].value == pytest.approx(expected)

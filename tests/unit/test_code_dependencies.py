@@ -32,7 +32,7 @@ STEPS = {
 }
 SCORES = ("paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out")
 # Early stopping uses these modules to score a model.
-SCORING = {"development", "held_out", "measurement", "ranks", "results", "testsets", "testset_names"}
+SCORING = {"development", "held_out", "figures", "testsets", "testset_names"}
 
 
 def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:
@@ -76,10 +76,6 @@ def test_early_stopping_adds_the_score_alone() -> None:
         "base",
     }
     assert {file.stem for file in added if file.parent.name == "evaluation"} <= SCORING
-
-
-def test_what_runs_in_a_process_of_its_own_counts() -> None:
-    assert "speed_process" in {file.stem for file in files_of(script=SCRIPTS / "measure_speed.py")}
 
 
 def test_another_transfer_task_evaluates_no_sts_again() -> None:

@@ -38,7 +38,7 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
     rows = [
         {"system": "LASER", "source": "published", "column": "2012", "value": "63.1"},
         {"system": "P-SP de", "source": "untrained", "column": "2012", **measured},
-        {"system": "P-SP de", "source": "measured", "column": "2012", "best": "yes", **measured},
+        {"system": "P-SP de", "source": "measured", "column": "2012", **measured},
         {"system": "P-SP de", "source": "measured", "column": "avg", **measured},
         {"system": "P-SP de", "source": "measured", "row": "de-en", "column": "f1", **measured},
     ]

@@ -16,7 +16,7 @@ from paraphrastic import load_model
 from paraphrastic.base.files import sha256
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.systems.open import open_encoder
-from paraphrastic_pipeline.evaluation.development import average_score
+from paraphrastic_pipeline.evaluation.sts import evaluate_sts
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.training.loss import cosines_loss
 from paraphrastic_pipeline.training.teacher import embed_teacher
@@ -130,7 +130,10 @@ def test_a_pupil_comes_nearer_to_its_teachers_judgement_of_sts(mirror: Path, tmp
     )
     alone = load_model(train_model(data, tmp_path / "alone", settings).parent)
     prepare_sts(mirror / "www.cs.cmu.edu/~jwieting/STS.zip", tmp_path / "sts.parquet")
-    judged = [average_score(model, tmp_path / "sts.parquet") for model in (teacher, pupil, alone)]
+    judged = [
+        100 * evaluate_sts(model, tmp_path / "sts.parquet")["pearson avg"].value
+        for model in (teacher, pupil, alone)
+    ]
     assert abs(judged[1] - judged[0]) < abs(judged[2] - judged[0]), judged
 
 

@@ -7,7 +7,6 @@ from function_encoder import FunctionEncoder
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
-OPTIONS = {"source": "measured", "bootstrap_samples": 200}
 
 
 def trigrams(sentences, _=None) -> np.ndarray:

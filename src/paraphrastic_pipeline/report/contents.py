@@ -42,9 +42,7 @@ CHAPTERS = (
         "evaluation",
         "Evaluation",
         "The figures of this run stand above the published ones. Below a figure is its 95 % interval over "
-        "resamples of the test data; after ± is the deviation over training runs if there are several. "
-        "A figure is bold, and filled in the pictures, if it is significantly better than all "
-        "others.",
+        "resamples of the test data; after ± is the deviation over training runs if there are several.",
         (
             *(
                 Section(name, layout.title, layout.caption, figures=f"{name}.svg", intervals=True)

@@ -34,13 +34,11 @@ class Cell:
         text: the text to show.
         value: the number that rows are sorted by; None if the entry is not a number.
         note: how certain a figure is: its deviation and its interval.
-        best: whether the figure is significantly better than all others.
     """
 
     text: str
     value: float | None = None
     note: str = ""
-    best: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +73,11 @@ class Note:
     Attributes:
         deviation: standard deviation over training runs; empty if there is one run.
         interval: ends of the 95 % interval, low and high; empty for a published figure.
-        best: whether the figure is significantly better than all others.
         group: the paper and the table that a published figure is printed in.
     """
 
     deviation: str = ""
     interval: tuple[str, ...] = ()
-    best: bool = False
     group: str = ""
 
     def __str__(self) -> str:
@@ -97,7 +93,6 @@ class Notes:
             (row["system"], row["source"], row["row"], row["column"]): Note(
                 _rounded(row["deviation"]),
                 tuple(_rounded(row[end]) for end in ("low", "high") if row[end]),
-                row["best"] == "yes",
                 row["group"],
             )
             for row in (_rows(intervals) if intervals else ())
@@ -216,7 +211,7 @@ def _cell(row: Row, name: str, span: Sequence[str], note: Note, large: bool) -> 
     elif around:
         note = replace(note, interval=tuple(around))
     text = readable(row[name], large=large)
-    return Cell(text, number(row[name]), str(note).replace("-", "−"), note.best)
+    return Cell(text, number(row[name]), str(note).replace("-", "−"))
 
 
 def readable(text: str, *, large: bool = True) -> str:

@@ -18,11 +18,6 @@ _SETTINGS = {
 }
 
 
-def sample_files(results: Iterable[str]) -> list[str]:
-    """Return the files of resamples beside results."""
-    return [path.removesuffix(".json") + ".npz" for path in results]
-
-
 class Results:
     """What a checked configuration says about tables and figures.
 
