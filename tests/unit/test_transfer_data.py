@@ -102,6 +102,7 @@ def test_sentences_in_latin_1_and_empty_ones(tmp_path: Path, caplog: pytest.LogC
     assert f"{archive}: MR/rt-polarity.pos: read as ISO 8859-1, since it is not UTF-8" in caplog.text
 
 
+NBSP = "\u00a0\n".encode()
 # Files with a bad line, and what the message says after the name of the file.
 BAD = {
     "SST/binary/sentiment-dev": [

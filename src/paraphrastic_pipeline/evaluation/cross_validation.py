@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
@@ -93,8 +94,10 @@ def _predictions(train: Classes, features: Float32, strengths: Sequence[float]) 
     """
     regression = LogisticRegression(tol=_TOLERANCE, max_iter=_MAX_STEPS, warm_start=True)
     rows = train[0].astype(np.float64)
-    fits = (regression.set_params(C=strength).fit(rows, train[1]) for strength in strengths)
-    return np.stack([fit.predict(features) for fit in fits])
+    # For so few rows, more threads take longer.
+    with threadpool_limits(1):
+        fits = (regression.set_params(C=strength).fit(rows, train[1]) for strength in strengths)
+        return np.stack([fit.predict(features) for fit in fits])
 
 
 def _cross_validated(
