@@ -62,7 +62,7 @@ def test_files_and_arguments_of_an_evaluation() -> None:
     }
     assert arguments == {
         "sts": {},
-        "xling_sts": {"task": "xling_sts", "tracks": ["en-en"]},
+        "xling_sts": {"tracks": ["en-en"]},
         "bucc": {"pairs": ["fr-en"]},
         "polish": {"suite": "polish"},
     }

@@ -104,16 +104,20 @@ def tabulate_language_choice(
     }
     is_official = all(result["data"] == "official" for scored in results.values() for result in scored)
     data = "official" if is_official else "sample"
-    printed = {(row["embeddings"], row["languages"]): row for row in read_csv(published) if is_official}
+    printed = {
+        (row["embeddings"], row["languages"], predictor): figure
+        for row in (read_csv(published) if is_official else ())
+        for predictor, figure in row.items()
+        if figure
+    }
     found: list[dict[str, Any]] = []
     for embeddings, scored in results.items():
         scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
         datasets = min(len(result["datasets"]) for result in scored)
         for row in _correlations(predictors, scores, embeddings, bootstrap_samples):
             about = {"embeddings": embeddings, "data": data}
-            figure = printed.get((embeddings, row["languages"]), {}).get(row["predictor"])
-            if figure:
-                named = {key: row[key] for key in ("languages", "predictor")}
+            named = {key: row[key] for key in ("languages", "predictor")}
+            if figure := printed.get((embeddings, *named.values())):
                 found.append({**about, **named, "source": "published", "spearman": figure})
             found.append({**about, **row, "source": "measured", "datasets": datasets})
     write_csv(correlations, CORRELATION_COLUMNS, found)
