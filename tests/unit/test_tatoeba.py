@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from function_encoder import FunctionEncoder
-from trigram_encoder import ENCODER, FAULTY, ROOT, cosines
+from trigram_encoder import ENCODER, ROOT, cosines, not_a_number
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.bitext import evaluate_tatoeba
@@ -67,11 +67,10 @@ def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
     assert (data.name, data.about) == ("de", {"n": 4, "repeated": {"sentence": 0, "english": 1}})
 
 
-@pytest.mark.parametrize(("embed", "message"), FAULTY)
-def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) -> None:
+def test_vectors_that_give_no_error_rate(tmp_path: Path) -> None:
     testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
-    encoder = FunctionEncoder("Odd", 128, "o", embed)
-    with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
+    encoder = FunctionEncoder("Odd", 128, "o", not_a_number)
+    with pytest.raises(InputError, match=r"^Odd: Tatoeba de-en: the vector of .* is not finite"):
         evaluate_tatoeba(encoder, [testset], languages=["de"])
 
 

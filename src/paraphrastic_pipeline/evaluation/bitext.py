@@ -1,13 +1,13 @@
 """Finding translations with sentence vectors: nearest neighbours on Tatoeba, mining on BUCC."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from paraphrastic.base.arrays import Bool, Float32, Float64, Int64, unit_rows
+from paraphrastic.base.arrays import Bool, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs
@@ -21,8 +21,6 @@ from paraphrastic_pipeline.evaluation.testsets import read_testsets, table_diges
 SCORINGS: dict[str, Margin] = {"cosine": "cosine", "margin": "ratio"}
 # With fewer gold pairs than this, a share says nothing.
 MIN_GOLD = 2
-_ROUNDING = 1e-6
-_BLOCK = 4096
 
 
 def evaluate_tatoeba(encoder: Encoder, testsets: Sequence[Path], *, languages: Sequence[str]) -> Figures:
@@ -40,7 +38,7 @@ def evaluate_tatoeba(encoder: Encoder, testsets: Sequence[Path], *, languages: S
         languages: the language of each of them.
 
     Raises:
-        InputError: vectors are not finite, or all the same.
+        InputError: a vector is not finite.
     """
     figures: Figures = {}
     for language, path in zip(languages, testsets, strict=True):
@@ -48,33 +46,16 @@ def evaluate_tatoeba(encoder: Encoder, testsets: Sequence[Path], *, languages: S
         repeated = {column: len(pairs) - pairs[column].nunique() for column in pairs}
         about = {"n": len(pairs), "repeated": repeated}
         data = Data(name=language, digest=table_digest(pairs), about=about)
-        texts = list(pairs.sentence), list(pairs.english)
-        x, y = _vectors(encoder, texts, (language, "en"), name=f"Tatoeba {language}-en")
+        x, y = (
+            finite_vectors(encoder, side, code, name=f"Tatoeba {language}-en")
+            for side, code in ((list(pairs.sentence), language), (list(pairs.english), "en"))
+        )
         names = f"error {language}-en", f"error en-{language}"
         for name, neighbours in zip(names, nearest_neighbours(x, y, 1), strict=True):
             errors = neighbours.indices[:, 0] != np.arange(len(pairs))
             figures[name] = share(errors, seed=f"tatoeba {language}", data=[data])
         figures[f"error {language}"] = figures[names[0]]
     return figures
-
-
-def _vectors(
-    encoder: Encoder, texts: Sequence[Sequence[str]], languages: Sequence[str], *, name: str
-) -> Iterator[Float32]:
-    """The vectors of each side of the test set `name`, [n, dim].
-
-    Raises:
-        InputError: a vector is not finite, or all sentences of a side have the same direction.
-    """
-    for sentences, language in zip(texts, languages, strict=True):
-        vectors = finite_vectors(encoder, sentences, language, name=name)
-        first = unit_rows(vectors[:1])
-        # Equal vectors can differ by the rounding of single precision.
-        bound = _ROUNDING * float(np.abs(first).max())
-        blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
-        if len(vectors) > 1 and all(np.abs(unit_rows(block) - first).max() <= bound for block in blocks):
-            raise InputError(f"{encoder.label}: {name}: all sentences in {language} have the same direction")
-        yield vectors
 
 
 def evaluate_bucc(
@@ -101,12 +82,15 @@ def evaluate_bucc(
         threads: number of CPU threads.
 
     Raises:
-        InputError: there are too few gold pairs, or vectors are not finite or all the same.
+        InputError: there are too few gold pairs, or a vector is not finite.
     """
     figures: Figures = {}
     for pair, sentences, standard in zip(pairs, testsets, gold, strict=True):
         bitext = _Bitext.read(pair, sentences, standard)
-        x, y = _vectors(encoder, bitext.texts, pair.split("-"), name=f"BUCC {pair}")
+        x, y = (
+            finite_vectors(encoder, texts, language, name=f"BUCC {pair}")
+            for texts, language in zip(bitext.texts, pair.split("-"), strict=True)
+        )
         neighbours = nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
         del x, y  # large, and no longer needed
         mined = {scoring: best_pairs(*neighbours, margin) for scoring, margin in SCORINGS.items()}
