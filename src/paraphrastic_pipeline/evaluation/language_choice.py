@@ -5,7 +5,7 @@ This is the study of Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 
 import logging
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,30 +97,36 @@ def tabulate_language_choice(
     ]
     write_csv(table, LANGUAGE_COLUMNS, rows)
     predictors = languages[[OVERLAP]].join(distances.rename(columns=PREDICTORS))
-    results = {
-        name: [read_json(path) for path in paths]
-        for name, paths in (("shared", sts), ("separate", prefixed))
-        if paths
-    }
+    files = {"shared": sts, "separate": prefixed}
+    results = {name: list(map(read_json, paths)) for name, paths in files.items() if paths}
+    write_csv(
+        correlations, CORRELATION_COLUMNS, _with_published(results, predictors, published, bootstrap_samples)
+    )
+
+
+def _with_published(
+    results: Mapping[str, Sequence[Mapping[str, Any]]],
+    predictors: pd.DataFrame,
+    published: Path,
+    samples: int,
+) -> Iterator[dict[str, Any]]:
+    """The rows of correlations by kind of embeddings, each below the paper's if all data are official."""
     is_official = all(result["data"] == "official" for scored in results.values() for result in scored)
-    data = "official" if is_official else "sample"
     printed = {
         (row["embeddings"], row["languages"], predictor): figure
         for row in (read_csv(published) if is_official else ())
         for predictor, figure in row.items()
         if figure
     }
-    found: list[dict[str, Any]] = []
     for embeddings, scored in results.items():
         scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
         datasets = min(len(result["datasets"]) for result in scored)
-        for row in _correlations(predictors, scores, embeddings, bootstrap_samples):
-            about = {"embeddings": embeddings, "data": data}
+        about = {"embeddings": embeddings, "data": "official" if is_official else "sample"}
+        for row in _correlations(predictors, scores, embeddings, samples):
             named = {key: row[key] for key in ("languages", "predictor")}
             if figure := printed.get((embeddings, *named.values())):
-                found.append({**about, **named, "source": "published", "spearman": figure})
-            found.append({**about, **row, "source": "measured", "datasets": datasets})
-    write_csv(correlations, CORRELATION_COLUMNS, found)
+                yield {**about, **named, "source": "published", "spearman": figure}
+            yield {**about, **row, "source": "measured", "datasets": datasets}
 
 
 def _correlations(

@@ -6,7 +6,7 @@ from typing import Any
 
 from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.system_tables import below_published, sts_cells
+from paraphrastic_pipeline.evaluation.system_tables import sts_cells
 from paraphrastic_pipeline.evaluation.testset_names import STS_DATASETS
 
 STUDIES_COLUMNS = [
@@ -45,13 +45,16 @@ def tabulate_studies(
     files = zip(models, sweeps, results, strict=True)
     measured = [_row(*model, sweep, result) for model, sweep, result in files]
     for study in dict.fromkeys(study for study, *_ in models):
-        of_study = [
-            {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
-            for row in known
-            if row["study"] == study
-        ]
-        rows += below_published([row for row in measured if row["study"] == study], of_study)
+        of_study = [row for row in measured if row["study"] == study]
+        if all(row["data"] == "official" for row in of_study):
+            rows += [_printed(row) for row in known if row["study"] == study]
+        rows += of_study
     write_csv(table, STUDIES_COLUMNS, rows)
+
+
+def _printed(row: Mapping[str, str]) -> Mapping[str, Any]:
+    datasets = STS_DATASETS if row["sts"] or row["sts_datasets"] else ""
+    return {**row, "source": "published", "data": "official", "datasets": datasets}
 
 
 def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Tables of systems: published figures above measured ones, and the intervals of the measured ones."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 
 from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.percentages import percent, percent_cells
+from paraphrastic_pipeline.evaluation.percentages import percent
 from paraphrastic_pipeline.evaluation.results import left_out
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, Layout
 
@@ -194,15 +194,6 @@ def system_name(result: Mapping[str, Any]) -> str:
     return result["system"] + "".join(f" ({note})" for note in left_out(result))
 
 
-def below_published(
-    rows: Sequence[Mapping[str, Any]], published: Iterable[Mapping[str, Any]]
-) -> list[Mapping[str, Any]]:
-    """Measured rows below published ones; published rows are left out unless all data are official."""
-    if not all(row["data"] == "official" for row in rows):
-        return list(rows)
-    return [*({**row, "source": "published", "data": "official"} for row in published), *rows]
-
-
 def sts_cells(path: Path, column: str = "sts", *, mean: str = "avg") -> dict[str, str]:
     """Cells of a system, its average on STS 2012–2016 and the 95 % interval, from JSON of `evaluate_sts`.
 
@@ -211,4 +202,8 @@ def sts_cells(path: Path, column: str = "sts", *, mean: str = "avg") -> dict[str
     result = read_json(path)
     average = result["measurements"][f"pearson {mean}"]
     about = {"system": system_name(result), "source": result["source"], "data": result["data"]}
-    return about | percent_cells(column, average["value"], average["interval"])
+    ends = {
+        f"{column}_{end}": percent(value)
+        for end, value in zip(("low", "high"), average["interval"], strict=True)
+    }
+    return {**about, column: percent(average["value"]), **ends}
