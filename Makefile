@@ -141,13 +141,4 @@ bench: .venv/installed-all  ## measure speed and memory beside plain references:
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/embedding.py
-	$(BIN)/python benchmarks/mining.py
 	$(BIN)/python benchmarks/search.py
-
-# The English model of config/open.yaml is made first, which downloads data and takes about an hour.
-.PHONY: bench-models
-bench-models: .venv/installed-all  ## compare the English model of config/open.yaml with others: results/benchmarks/
-	$(BIN)/snakemake --cores all --configfile config/open.yaml -- results/models/en/model.safetensors results/testsets/sts.parquet
-	$(BIN)/python benchmarks/comparison.py --model results/models/en --pairs results/corpora/en/pairs.parquet \
-	  --dataset results/datasets/en/train.h5 --points 20
-	$(BIN)/python benchmarks/front.py results/models/en --pairs results/corpora/en/pairs.parquet --seconds 0.5

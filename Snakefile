@@ -53,7 +53,7 @@ wildcard_constraints:
     model="|".join(settings.definitions),
     pair="[a-z]{2,3}-[a-z]{2,3}",
     system=one_of([*evaluations.systems, *settings.definitions, *models.teacher_places]),
-    run=r"dropout-[0-9.e-]+-megabatch-\d+",
+    run=r"dropout-[0-9.e-]+-megabatch-\d+(-member-\d+)?",
     suite="senteval|polish",
     use="(-contamination)?",
     vocabulary="sentencepiece(-[a-z]+)*",

@@ -1,25 +1,26 @@
 """Speed and memory of the corpus steps: `python benchmarks/corpus.py [--pairs N …] [--repeats N]`.
 
-Each step runs on corpora of several sizes in a process of its own, whose peak memory is measured. The labels
-of a pair are also measured one by one, beside a plain reference in the same run. Sentences are those of the
-sample, in random pairs with a number each. Writes results/benchmarks/corpus.json.
+The labels of a pair are measured on one core, in turns with a plain reference. Then each step runs on corpora
+of several sizes in a process of its own, whose peak memory is measured. Sentences are those of the sample, in
+random pairs with a number each. Writes results/benchmarks/corpus.json.
 """
 
 import argparse
 import multiprocessing
 import random
 import re
-import statistics
 import tempfile
 import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import fasttext
+from timing import medians, options_of
 
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
@@ -30,7 +31,6 @@ from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
-from paraphrastic_pipeline.corpus.statistics import describe_corpus
 from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 from paraphrastic_pipeline.settings.sections.selection import (
@@ -55,25 +55,20 @@ LANGUAGES = SAMPLE / "languages.ftz"
 
 def main() -> None:
     """Measure, print and write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = options_of(__doc__ or "", name="corpus")
     parser.add_argument("--pairs", type=int, nargs="+", default=[200_000, 1_000_000], help="sizes of corpora")
-    parser.add_argument(
-        "--repeats", type=int, default=3, help="runs of each label, of which the median counts"
-    )
-    parser.add_argument("--output", default="results/benchmarks/corpus.json", help="JSON of all figures")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        labels = measure_labels(repeats=options.repeats)
-        steps = {str(size): measure_steps(folder, size) for size in options.pairs}
+    labels = measure_labels(options)
+    for label, speed in labels.items():
+        print(f"{label:24s} {speed:10,.0f} pairs/s", flush=True)
+    steps: dict[str, Any] = {}
+    for size in [300] if options.quick else options.pairs:
+        with tempfile.TemporaryDirectory() as folder:
+            steps[str(size)] = measure_steps(Path(folder), size)
+        for step, figures in steps[str(size)].items():
+            print(f"{step:24s} {size:12,d} pairs  {figures['pairs_per_second']:10,.0f} pairs/s  "
+                  f"{figures['peak_mb']:6,.0f} MB", flush=True)  # fmt: skip
     write_json(options.output, {"labels": labels, "steps": steps})
-    for label, figures in labels.items():
-        print(f"{label:24s} {figures['pairs_per_second']:10,.0f} pairs/s, plain Python "
-              f"{figures['reference']:10,.0f}, ratio {figures['ratio']:.1f}")  # fmt: skip
-    for size, by_step in steps.items():
-        for step, figures in by_step.items():
-            print(f"{step:24s} {int(size):12,d} pairs  {figures['pairs_per_second']:10,.0f} pairs/s  "
-                  f"{figures['peak_mb']:6,.0f} MB")  # fmt: skip
 
 
 def sample_pairs() -> list[list[str]]:
@@ -83,37 +78,21 @@ def sample_pairs() -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
-def measure_labels(*, repeats: int) -> dict[str, dict[str, float]]:
-    """Pairs labelled per second on one core, by label."""
+def measure_labels(options: argparse.Namespace) -> dict[str, float]:
+    """Pairs labelled per second on one core, by label; a plain reference has labels of its own."""
     pairs = sample_pairs() * 2
     sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     identifier = LanguageIdentifier(LANGUAGES)
-    few = len(pairs) // 10
-
-    def speed(action: Callable[[], Any], size: int) -> float:
-        seconds = []
-        for _ in range(repeats):
-            start = time.perf_counter()
-            action()
-            seconds.append(time.perf_counter() - start)
-        return size / statistics.median(seconds)
-
-    plain = speed(lambda: reference_overlap(sources[:few], targets[:few]), few)
-    one_by_one = speed(lambda: reference_languages(LANGUAGES, sources[:few] + targets[:few]), few)
-    word = speed(lambda: compare_words(sources, targets), len(pairs))
-    languages = speed(lambda: identifier.identify(sources + targets, "en"), len(pairs))
-    # The speed of computing all labels one after the other.
-    together = 1 / (1 / plain + 1 / one_by_one)
-    everything = 1 / (1 / word + 1 / languages)
-    measured = {
-        "trigram overlap": (word, plain),
-        "languages": (languages, one_by_one),
-        "all labels": (everything, together),
-    }
-    return {
-        label: {"pairs_per_second": ours, "reference": theirs, "ratio": ours / theirs}
-        for label, (ours, theirs) in measured.items()
-    }
+    seconds = medians(
+        {
+            "trigram overlap": partial(compare_words, sources, targets),
+            "trigram overlap, plain": partial(reference_overlap, sources, targets),
+            "languages": partial(identifier.identify, sources + targets, "en"),
+            "languages, plain": partial(reference_languages, LANGUAGES, sources + targets),
+        },
+        options,
+    )
+    return {label: len(pairs) / taken for label, taken in seconds.items()}
 
 
 def reference_overlap(sources: list[str], targets: list[str]) -> list[float]:
@@ -152,18 +131,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
     )
     files = {name: folder / f"{name}.parquet" for name in ("pairs", "scored", "selected", "marked", "merged")}
     counts = folder / "counts.json"
-    merging = Merging(duplicates="keep_one", drop=["exact"], max_pairs=[None], weights=[1])
-    merge = partial(
-        merge_pairs,
-        [files["selected"]],
-        files["merged"],
-        counts=counts,
-        contaminated=[files["marked"]],
-        seed=1,
-        memory_mb=200,
-        threads=1,
-        temporary=folder / "temporary",
-    )
     steps: dict[str, Callable[[], Any]] = {
         "extract": partial(
             extract_corpus,
@@ -179,18 +146,6 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             languages=("en", "en"),
             identifier=LANGUAGES,
             text=TextSettings(segmentation={}, folding={}, lowercase=True),
-        ),
-        "describe": partial(
-            describe_corpus,
-            [files["scored"]],
-            counts,
-            folder / "sample.parquet",
-            languages=("en", "en"),
-            sentences=100_000,
-            seed=1,
-            memory_mb=200,
-            threads=1,
-            temporary=folder / "temporary",
         ),
         "select": partial(
             select_pairs,
@@ -210,29 +165,36 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             examples=folder / "examples.tsv",
             seed=1,
         ),
-        "merge": partial(merge, merging=merging),
+        "merge": partial(
+            merge_pairs,
+            [files["selected"]],
+            files["merged"],
+            counts=counts,
+            contaminated=[files["marked"]],
+            merging=Merging(duplicates="keep_one", drop=["exact"], max_pairs=[None], weights=[1]),
+            seed=1,
+            memory_mb=200,
+            threads=1,
+            temporary=folder / "temporary",
+        ),
     }
     return {name: measured(step, size) for name, step in steps.items()}
 
 
 def measured(step: Callable[[], Any], size: int) -> dict[str, float]:
     """Run a step in a new process; return its pairs per second and peak memory in MB."""
-    here, there = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("spawn").Process(target=_report, args=(step, there))
-    process.start()
-    there.close()
-    seconds, peak = here.recv()
-    process.join()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        seconds, peak = process.submit(_alone, step).result()
     return {"pairs_per_second": size / seconds, "peak_mb": peak}
 
 
-def _report(step: Callable[[], Any], answer: Any) -> None:
+def _alone(step: Callable[[], Any]) -> tuple[float, float]:
     start = time.perf_counter()
     step()
     seconds = time.perf_counter() - start
     # VmHWM is this program's own peak, in kB; getrusage would inherit the peak of the parent process.
     (peak,) = re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
-    answer.send((seconds, int(peak) / 1024))
+    return seconds, int(peak) / 1024
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Clocks and medians for the benchmarks."""
+"""What the benchmarks share: their options, medians of ways that take turns, and chances of tokens."""
 
 import argparse
 import statistics
@@ -6,30 +6,25 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from paraphrastic.base.arrays import Float64
+
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
-def add_clock(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--clock`."""
-    parser.add_argument(
-        "--clock",
-        choices=CLOCKS,
-        default="wall",
-        help="cpu: processor time of all threads, for machines that are busy",
-    )
-
-
-def search_options(description: str, *, threads: str) -> argparse.Namespace:
-    """Parse the options of a search benchmark; `threads` is the help text of `--threads`."""
+def options_of(description: str, *, name: str) -> argparse.ArgumentParser:
+    """A parser of the options that all benchmarks have; `name` is that of the file of figures."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
-    parser.add_argument("--threads", type=int, default=2, help=threads)
-    add_clock(parser)
-    parser.add_argument("--sentences", type=int, help="measure files of this many sentences instead")
-    parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
-    parser.add_argument("--quick", action="store_true", help="few sentences")
-    parser.add_argument("--output", help="JSON of all figures")
-    return parser.parse_args()
+    parser.add_argument("--repeats", type=int, default=3, help="of which the median counts (%(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="of all that can be told (%(default)s)")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall",
+        help="cpu: processor time of all threads, for machines that are busy",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="small sizes, which only show that it runs")
+    parser.add_argument("--output", default=f"results/benchmarks/{name}.json", help="figures (%(default)s)")
+    return parser
 
 
 def medians(ways: Mapping[str, Callable[[], Any]], options: argparse.Namespace) -> dict[str, float]:
@@ -42,3 +37,12 @@ def medians(ways: Mapping[str, Callable[[], Any]], options: argparse.Namespace) 
             way()
             times[name].append(clock() - start)
     return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def zipf_chances(rows: int) -> Float64:
+    """The probability of each token, [rows], by Zipf's law.
+
+    With these chances, a mini-batch has as many distinct rows as real captions in English and German.
+    """
+    chances = (np.arange(rows) + 2.7) ** -1.15
+    return chances / chances.sum()

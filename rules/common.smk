@@ -11,7 +11,6 @@ from snakemake.exceptions import WorkflowError
 
 from paraphrastic_pipeline.base.code_version import code_version
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import (
@@ -23,24 +22,16 @@ from paraphrastic_pipeline.workflow.corpora import (
 )
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.functions import full_name
-from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
 from paraphrastic_pipeline.workflow.models import Models
-from paraphrastic_pipeline.workflow.resources import Needs
+from paraphrastic_pipeline.workflow.resources import resources_of
 from paraphrastic_pipeline.workflow.studies import Studies
 from paraphrastic_pipeline.workflow.outputs import Results
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:
-    # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.
-    if workflow.is_main_process:
-        # Snakemake would silently take the last value of a key that a file gives twice.
-        given = (*workflow.configfiles, *workflow.overwrite_configfiles)
-        read_config([Path(os.path.relpath(file)) for file in given])
-        settings_text, settings_path = settings_copy(config)
-        os.environ[SETTINGS] = str(settings_path)
-    elif copied := os.environ.setdefault(SETTINGS, ""):
-        config.clear()
-        config.update(read_json(copied))
+    # Snakemake would silently take the last value of a key that a file gives twice.
+    given = (*workflow.configfiles, *workflow.overwrite_configfiles)
+    read_config([Path(os.path.relpath(file)) for file in given])
     settings, datasets = check_config(config)
     config.update(as_json(settings))
     corpora = Corpora(settings, datasets, ancient)
@@ -48,13 +39,8 @@ try:
     studies = Studies(models)
     evaluations = Evaluations(models)
     results = Results(evaluations, Path(workflow.basedir))
-    needs = Needs(evaluations)
 except InputError as error:
     raise WorkflowError(str(error)) from None
-
-
-envvars:
-    SETTINGS,
 
 
 def code_of(script, function=None, without=()):

@@ -14,7 +14,7 @@ rule gather_testsets:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("gather_testsets"),
+        **resources_of("gather_testsets"),
     params:
         files=evaluations.contamination_texts,
         # Test sentences are segmented like the model's training data, which is lower-cased before.
@@ -49,7 +49,7 @@ rule mark_contamination:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("mark_contamination"),
+        **resources_of("mark_contamination"),
     params:
         seed=settings.seed,
         code=code_of("mark_contamination"),

@@ -16,7 +16,7 @@ rule extract_corpus:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("extract_corpus"),
+        **resources_of("extract_corpus"),
     params:
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
@@ -45,7 +45,7 @@ rule score_pairs:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("score_pairs"),
+        **resources_of("score_pairs"),
     params:
         preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
         words=settings.text.words,
@@ -85,7 +85,7 @@ rule select_pairs:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("select_pairs"),
+        **resources_of("select_pairs"),
     params:
         languages=lambda wildcards: wildcards.pair.split("-"),
         selection=models.selection,
@@ -117,7 +117,7 @@ rule hold_out_pairs:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("hold_out_pairs"),
+        **resources_of("hold_out_pairs"),
     params:
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         held_out=lambda wildcards: as_json(models.definition(wildcards).held_out),
@@ -149,13 +149,11 @@ rule merge_pairs:
         "results/logs/merge_pairs/{model}.log",
     benchmark:
         "results/benchmarks/merge_pairs/{model}.tsv"
-    wildcard_constraints:
-        model=one_of(models.corpus_models),
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("merge_pairs"),
+        **resources_of("merge_pairs"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],

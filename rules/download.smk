@@ -16,7 +16,7 @@ rule download_file:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("download_file"),
+        **resources_of("download_file"),
     params:
         # A new version or digest needs a new download, but a new address or mirror does not: Snakemake never
         # runs a step again because of a parameter that depends on the output.

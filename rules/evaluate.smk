@@ -3,7 +3,7 @@
 from paraphrastic_pipeline.evaluation.tasks import TASKS
 
 
-rule initialise_model:
+rule initialize_model:
     input:
         dataset=models.of("training_data"),
         sentencepiece=models.of("vocabulary_files"),
@@ -12,25 +12,25 @@ rule initialise_model:
     output:
         multiext("results/untrained/{model}/", "model.safetensors", "sentencepiece.model", "config.json"),
     log:
-        "results/logs/initialise_model/{model}.log",
+        "results/logs/initialize_model/{model}.log",
     benchmark:
-        "results/benchmarks/initialise_model/{model}.tsv"
+        "results/benchmarks/initialize_model/{model}.tsv"
     wildcard_constraints:
         model=one_of(models.piece_models),
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("initialise_model"),
+        **resources_of("initialize_model"),
     params:
         settings=models.first_run,
         architecture=models.of("architecture"),
         about=models.about,
-        code=code_of("initialise_model"),
+        code=code_of("initialize_model"),
     message:
         "Save model {wildcards.model} as it is before training"
     script:
-        "../workflow/scripts/initialise_model.py"
+        "../workflow/scripts/initialize_model.py"
 
 
 # A system's folder in results/eval has its name; the name of an untrained model says so.
@@ -50,7 +50,7 @@ rule evaluate_system:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("evaluate_{task}"),
+        **resources_of("evaluate_{task}"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
         evaluation=evaluations.settings,
@@ -95,7 +95,7 @@ rule write_card:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("write_card"),
+        **resources_of("write_card"),
     params:
         corpora=models.counted_corpora,
         unknown=models.unknown_text,

@@ -22,7 +22,7 @@ rule plot_figure:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("plot"),
+        **resources_of("plot"),
     params:
         function=lambda wildcards: FIGURES[wildcards.figure],
         settings={},

@@ -1,14 +1,8 @@
-"""What a run does and says before its first job and at its end; not in a dry run."""
+"""What a run says before its first job and at its end; not in a dry run."""
 
 from snakemake.logging import logger
 
-from paraphrastic_pipeline.workflow.hooks import (
-    download_estimate,
-    follow,
-    killed_steps,
-    last_words,
-    left_out_models,
-)
+from paraphrastic_pipeline.report.outcome import summary
 
 
 onstart:
@@ -18,26 +12,10 @@ onstart:
     limit = workflow.scheduler.job_rate_limiter
     if limit and (limit.max_jobs, limit.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
-    # The jobs of a cluster are runs of their own, which must not do this again.
-    if workflow.is_main_process:
-        try:
-            with atomic_output(settings_path) as temporary:
-                temporary.write_text(settings_text, encoding="utf-8")
-        except InputError as error:
-            raise WorkflowError(str(error)) from None
-        for line in left_out_models(models.left_out):
-            logger.warning(line)
-        for line in download_estimate(corpora.opus_corpora):
-            logger.info(line)
-        follow(workflow)
+    for model, file in models.left_out.items() if workflow.is_main_process else ():
+        logger.warning(f"{model} is skipped: {file} is given on request and is not here")
 
 
 onsuccess:
-    if workflow.is_main_process:
-        for line in last_words(settings.models):
-            logger.info(line, extra={"is_last": True})
-
-
-onerror:
-    for line in killed_steps(log):
-        logger.error(line)
+    for line in summary(settings.models) if workflow.is_main_process else ():
+        logger.info(line)

@@ -15,7 +15,7 @@ rule measure_overlap:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("measure_overlap"),
+        **resources_of("measure_overlap"),
     params:
         languages=lambda wildcards: models.definition(wildcards).languages,
         code=code_of("measure_overlap"),

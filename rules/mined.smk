@@ -22,7 +22,7 @@ rule measure_similarity:
     # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
     threads: 1
     resources:
-        **needs("measure_similarity"),
+        **resources_of("measure_similarity"),
     params:
         system=lambda wildcards: settings.mined[wildcards.mined].system,
         languages=lambda wildcards: settings.mined[wildcards.mined].languages,
@@ -60,7 +60,7 @@ rule sample_paraphrases:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("sample_paraphrases"),
+        **resources_of("sample_paraphrases"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: settings.mined[wildcards.mined].names,
@@ -91,7 +91,7 @@ rule translate_corpus:
     # Shards share the work on a processor.
     threads: 1
     resources:
-        **needs("translate_corpus"),
+        **resources_of("translate_corpus"),
         gpu=lambda wildcards: int(settings.mined[wildcards.mined].translator.device == "cuda"),
     params:
         translator=lambda wildcards: as_json(settings.mined[wildcards.mined].translator),
@@ -105,7 +105,6 @@ rule translate_corpus:
 rule gather_translations:
     input:
         translated=lambda wildcards: corpora.mined_shards(wildcards, "translated", gather.shard),
-        identifier=corpora.language_id,
     output:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
@@ -130,14 +129,10 @@ rule gather_translations:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("gather_translations"),
+        **resources_of("gather_translations"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lambda wildcards: settings.mined[wildcards.mined].names,
-        language=lambda wildcards: languages_of(wildcards.pair)[-1],
-        rule=as_json(settings.selection.paraphrase.language),
-        preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
-        identify=settings.text.identify,
         seed=settings.seed,
         code=code_of("gather_translations"),
     message:

@@ -29,7 +29,7 @@ rule write_provenance:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         config=config_digest(config),
         code=code_of("write_provenance"),
@@ -59,7 +59,7 @@ rule write_report:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         captions=results.captions,
         figures=results.figures,

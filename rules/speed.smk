@@ -16,7 +16,7 @@ rule measure_speed:
     # All cores of the run, so that no other job disturbs the clock.
     threads: all_cores
     resources:
-        **needs("measure_speed"),
+        **resources_of("measure_speed"),
     params:
         systems=lambda wildcards: {
             system: evaluations.place(system) for system in evaluations.systems_of("speed")

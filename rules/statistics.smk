@@ -17,7 +17,7 @@ rule describe_corpus:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("describe_corpus"),
+        **resources_of("describe_corpus"),
     params:
         sentences=DESCRIBED_SENTENCES,
         seed=settings.seed,

@@ -32,7 +32,7 @@ rule tabulate_results:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         function=lambda wildcards: TABLES[wildcards.table],
         settings=entry_of(TABLE_SETTINGS, "table"),
@@ -75,12 +75,12 @@ use rule tabulate_results as tabulate_corpora with:
     conda:
         "../envs/pipeline.yaml"
     resources:
-        **needs("tabulate_corpora"),
+        **resources_of("tabulate_corpora"),
     params:
         function=TABLES["corpora"],
         settings={
             "corpora": models.model_corpora,
-            "models": models.table_models,
+            "models": settings.models,
         },
         code=code_of("tabulate_results", TABLES["corpora"]),
     message:
@@ -99,7 +99,7 @@ use rule tabulate_results as tabulate_funnel with:
         "../envs/pipeline.yaml"
     params:
         function=TABLES["funnel"],
-        settings={"corpora": models.model_corpora, "models": models.table_models},
+        settings={"corpora": models.model_corpora, "models": settings.models},
         code=code_of("tabulate_results", TABLES["funnel"]),
     message:
         "Tabulate the filter funnel"
@@ -142,7 +142,7 @@ rule tabulate_systems:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         systems=lambda wildcards: results.systems(wildcards.table),
         gather=settings.models,
@@ -166,7 +166,7 @@ rule render_table:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("tabulate"),
+        **resources_of("tabulate"),
     params:
         caption=lookup(dpath="{table}", within=results.captions),
         code=code_of("render_table"),

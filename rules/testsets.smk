@@ -18,7 +18,7 @@ rule prepare_testsets:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("prepare_testsets"),
+        **resources_of("prepare_testsets"),
     params:
         function=lambda wildcards: TESTSETS[wildcards.testset],
         settings={},
@@ -39,7 +39,7 @@ use rule prepare_testsets as prepare_tatoeba with:
     wildcard_constraints:
         language="[a-z]+",
     resources:
-        **needs("prepare_tatoeba"),
+        **resources_of("prepare_tatoeba"),
     params:
         function=TESTSETS["tatoeba"],
         code=code_of("prepare_testsets", TESTSETS["tatoeba"]),
@@ -60,7 +60,7 @@ use rule prepare_testsets as prepare_bucc with:
     benchmark:
         "results/benchmarks/prepare_bucc{use}/{pair}.tsv"
     resources:
-        **needs("prepare_bucc"),
+        **resources_of("prepare_bucc"),
     params:
         function=TESTSETS["bucc"],
         settings=lambda wildcards: {
@@ -83,7 +83,7 @@ use rule prepare_testsets as prepare_transfer with:
     benchmark:
         "results/benchmarks/prepare_transfer/{suite}{use}.tsv"
     resources:
-        **needs("prepare_transfer"),
+        **resources_of("prepare_transfer"),
     params:
         function=TESTSETS["transfer"],
         settings=lambda wildcards: {"suite": wildcards.suite, "files": evaluations.suite_files(wildcards)},

@@ -1,33 +1,6 @@
 """Train every run of a model's sweep, and choose the best on development data."""
 
 
-# What another system thinks of the training data, for models that learn from it.
-rule embed_teacher:
-    input:
-        pairs="results/corpora/{model}/pairs.parquet",
-        system=lambda wildcards: evaluations.files(wildcards.system),
-    output:
-        vectors="results/teachers/{model}/{system}.h5",
-    log:
-        "results/logs/embed_teacher/{model}/{system}.log",
-    benchmark:
-        "results/benchmarks/embed_teacher/{model}/{system}.tsv"
-    conda:
-        "../envs/neural.yaml"
-    # More threads help a Transformer (set-threads).
-    threads: 1
-    resources:
-        **needs("embed_teacher"),
-    params:
-        system=lambda wildcards: evaluations.place(wildcards.system),
-        languages=lambda wildcards: models.definition(wildcards).languages,
-        code=code_of("embed_teacher"),
-    message:
-        "Embed the pairs of {wildcards.model} with {wildcards.system}"
-    script:
-        "../workflow/scripts/embed_teacher.py"
-
-
 # What embeddings begin as with `init: teacher`: the teacher's vectors of the pieces, and of a sample of sentences,
 # to which tables are fitted.
 rule embed_pieces:
@@ -45,7 +18,7 @@ rule embed_pieces:
         "../envs/neural.yaml"
     threads: all_cores
     resources:
-        **needs("embed_pieces"),
+        **resources_of("embed_pieces"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
         code=code_of("embed_pieces"),
@@ -70,7 +43,7 @@ rule embed_sample:
         "../envs/neural.yaml"
     threads: all_cores
     resources:
-        **needs("embed_sample"),
+        **resources_of("embed_sample"),
     params:
         system=lambda wildcards: evaluations.place(wildcards.system),
         languages=models.languages_of_corpora,
@@ -99,7 +72,7 @@ rule fit_tables:
         "../envs/pipeline.yaml"
     threads: all_cores
     resources:
-        **needs("fit_tables"),
+        **resources_of("fit_tables"),
     params:
         code=code_of("fit_tables"),
     message:
@@ -113,7 +86,6 @@ rule train_model:
         dataset=models.of("training_data"),
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
-        teacher=models.of("teacher"),
         tables=models.of("tables"),
         held_out=models.development("held_out"),
         testsets=models.development("sts2017"),
@@ -135,7 +107,7 @@ rule train_model:
     # (set-threads); results stay the same to the last digit.
     threads: models.training_threads(workflow)
     resources:
-        **needs("train_model"),
+        **resources_of("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).
         gpu=lambda wildcards: int(models.definition(wildcards).training.device == "cuda"),
     params:
@@ -149,6 +121,39 @@ rule train_model:
         "Train model {wildcards.model}, {wildcards.run}"
     script:
         "../workflow/scripts/train_model.py"
+
+
+# With `training.soup`, a run is the average of several trainings.
+ruleorder: average_runs > train_model
+
+
+rule average_runs:
+    input:
+        models=models.of_members("results/training/{model}/{run}/model.safetensors"),
+        folders=models.of_members(
+            "results/training/{model}/{run}/sentencepiece.model",
+            "results/training/{model}/{run}/config.json",
+        ),
+    output:
+        weights="results/training/{model}/{run}/model.safetensors",
+        sentencepiece="results/training/{model}/{run}/sentencepiece.model",
+        config="results/training/{model}/{run}/config.json",
+    log:
+        "results/logs/average_runs/{model}/{run}.log",
+    wildcard_constraints:
+        model=one_of(models.soups),
+        run=r"[^/]+-megabatch-\d+",
+    conda:
+        "../envs/pipeline.yaml"
+    threads: 1
+    resources:
+        **resources_of("average_runs"),
+    params:
+        code=code_of("average_runs"),
+    message:
+        "Average the trainings of model {wildcards.model}, {wildcards.run}"
+    script:
+        "../workflow/scripts/average_runs.py"
 
 
 rule evaluate_run:
@@ -166,7 +171,7 @@ rule evaluate_run:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("evaluate_run"),
+        **resources_of("evaluate_run"),
     params:
         choose_by=lambda wildcards: models.definition(wildcards).choose_by,
         code=code_of("evaluate_run"),
@@ -197,7 +202,7 @@ rule choose_model:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("choose_model"),
+        **resources_of("choose_model"),
     params:
         code=code_of("choose_model"),
     message:
@@ -222,7 +227,7 @@ rule convert_tokenizer:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("convert_tokenizer"),
+        **resources_of("convert_tokenizer"),
     params:
         code=code_of("convert_tokenizer"),
     message:

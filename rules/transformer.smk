@@ -17,7 +17,7 @@ rule tokenize_pairs:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("tokenize_pairs"),
+        **resources_of("tokenize_pairs"),
     params:
         architecture=models.of("architecture"),
         lowercase=settings.text.lowercase,
@@ -30,7 +30,7 @@ rule tokenize_pairs:
         "../workflow/scripts/tokenize_pairs.py"
 
 
-rule initialise_transformer:
+rule initialize_transformer:
     input:
         dataset=models.of("training_data"),
         transformer=models.transformer_files,
@@ -38,25 +38,25 @@ rule initialise_transformer:
         multiext("results/untrained/{model}/", *TRANSFORMER_FILES),
         pooling=directory("results/untrained/{model}/pooling"),
     log:
-        "results/logs/initialise_transformer/{model}.log",
+        "results/logs/initialize_transformer/{model}.log",
     benchmark:
-        "results/benchmarks/initialise_transformer/{model}.tsv"
+        "results/benchmarks/initialize_transformer/{model}.tsv"
     wildcard_constraints:
         model=one_of(models.transformers),
     conda:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("initialise_model"),
+        **resources_of("initialize_model"),
     params:
         settings=models.first_run,
         architecture=models.of("architecture"),
         about=models.about,
-        code=code_of("initialise_transformer"),
+        code=code_of("initialize_transformer"),
     message:
         "Save model {wildcards.model} as it is before training"
     script:
-        "../workflow/scripts/initialise_transformer.py"
+        "../workflow/scripts/initialize_transformer.py"
 
 
 rule train_transformer:
@@ -80,7 +80,7 @@ rule train_transformer:
     # On a processor, more threads help (set-threads), but change the last digits.
     threads: 1
     resources:
-        **needs("train_model"),
+        **resources_of("train_model"),
         gpu=lambda wildcards: int(models.definition(wildcards).training.device == "cuda"),
     params:
         settings=models.run,
@@ -114,7 +114,7 @@ rule choose_transformer:
         "../envs/neural.yaml"
     threads: 1
     resources:
-        **needs("choose_model"),
+        **resources_of("choose_model"),
     params:
         code=code_of("choose_model"),
     message:

@@ -11,13 +11,11 @@ rule train_vocabulary:
         "results/logs/train_vocabulary/{model}/{vocabulary}.log",
     benchmark:
         "results/benchmarks/train_vocabulary/{model}/{vocabulary}.tsv"
-    wildcard_constraints:
-        model=one_of(models.corpus_models),
     conda:
         "../envs/pipeline.yaml"
     threads: 1
     resources:
-        **needs("train_vocabulary"),
+        **resources_of("train_vocabulary"),
     params:
         settings=lambda wildcards: models.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
         code=code_of("train_vocabulary"),

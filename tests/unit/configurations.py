@@ -14,7 +14,6 @@ from paraphrastic_pipeline.settings.sections.fields import as_json
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = "config/datasets.tsv"
 # Settings for training data of the original code. The checks only need the files to exist.
-THEIRS = dict.fromkeys(("hdf5", "vocabulary", "sentencepiece"), str(ROOT / "README.md"))
 REGISTRY = read_registry(ROOT / DEFAULT)
 # Definitions of a model of translations and of a model of paraphrases without scores, to be completed.
 GERMAN = {"languages": ["en", "de"], "corpora": ["sample_opus"]}

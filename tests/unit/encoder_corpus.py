@@ -11,9 +11,9 @@ from training_runs import CONFIG, SETTINGS
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.training import train
-from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import RecurrentEmbeddings
+from paraphrastic_pipeline.training.initialization import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)

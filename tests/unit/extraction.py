@@ -21,7 +21,7 @@ class Faults(logging.Handler):
 
     def emit(self, record):
         label, line, _ = record.args
-        self.places.append((Path(label).name, line))
+        self.places.append((Path(str(label)).name, line))
 
 
 def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, share=0.0, name=None):

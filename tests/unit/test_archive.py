@@ -1,7 +1,6 @@
 """Test that archives give the right streams, and that damaged and hostile ones are refused."""
 
 import gzip
-import io
 import random
 import struct
 import tarfile
@@ -51,11 +50,11 @@ def test_all_files_have_one_bound_and_nothing_is_unpacked(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.9])
+@pytest.mark.parametrize("keep", [0, 0.5, 0.9])
 def test_a_truncated_archive_is_one_clear_line(tmp_path, kind, keep):
     path = MAKERS[kind](tmp_path / "a", {"m": NOISE, "n": NOISE})
     data = path.read_bytes()
-    path.write_bytes(data[: keep if keep >= 1 else int(len(data) * keep)])
+    path.write_bytes(data[: int(len(data) * keep)])
     with pytest.raises(InputError, match=r"a: .*damaged: .") as caught:
         read_all(path, "m", "n", max_bytes=10**6)
     assert "\n" not in str(caught.value)
@@ -71,32 +70,13 @@ def test_a_bomb_ends_at_its_bound_in_little_memory(tmp_path, kind):
     tracemalloc.stop()
 
 
-def nameless(data):
-    start = data.index(b"PK\x01\x02")  # in the directory, this turns the name's bytes into an extra field
-    return data[: start + 28] + struct.pack("<HH", 0, 2) + data[start + 32 :]
-
-
-def encrypted(data):
-    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = data.index(signature) + offset
-        data = data[:at] + bytes([data[at] | 1]) + data[at + 1 :]
-    return data
-
-
-@pytest.mark.parametrize(
-    ("spoil", "cause"),
-    [
-        (nameless, "damaged: "),
-        (lambda data: data.replace("é".encode(), b"\xff\xfe"), "damaged: "),
-        (encrypted, "é: damaged: .*encrypted"),
-        (lambda data: data.replace(struct.pack("<I", 5000), struct.pack("<I", 100)), "é: damaged: Bad CRC"),
-    ],
-    ids=["no name", "a name that is not UTF-8", "encrypted", "a lie about a size"],
-)
-def test_a_zip_that_is_spoilt_is_damaged(tmp_path, spoil, cause):
+def test_a_zip_that_lies_about_a_size_or_is_gone_is_one_line(tmp_path):
     path = make_zip(tmp_path / "a.zip", {"é": bytes(5000)})
-    path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(InputError, match=rf"a\.zip: {cause}"):
+    path.write_bytes(path.read_bytes().replace(struct.pack("<I", 5000), struct.pack("<I", 100)))
+    with pytest.raises(InputError, match=r"a\.zip: é: damaged: Bad CRC"):
+        contents(path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"a\.zip: cannot be read: No such file"):
         contents(path)
 
 
@@ -110,8 +90,12 @@ def test_a_zip_that_is_spoilt_is_damaged(tmp_path, spoil, cause):
 )
 def test_the_content_says_what_is_an_archive(tmp_path, name, content, text):
     (tmp_path / name).write_bytes(content)
-    with open_stream(tmp_path / name, max_bytes=100, in_zip=True) as stream:
+    with open_stream(tmp_path / name, max_bytes=len(text), in_zip=True) as stream:
         assert stream.read() == text
+    bound = pytest.raises(InputError, match=f"{name}: .*bound of")
+    if text:
+        with open_stream(tmp_path / name, max_bytes=len(text) - 1, in_zip=True) as stream, bound:
+            stream.read()
     with pytest.raises(InputError, match=f"{name}: damaged"):
         contents(tmp_path / name)
 
@@ -124,53 +108,14 @@ def test_the_largest_file_is_read_whatever_its_checksum(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"right", b"wrong"))
     with open_stream(path, max_bytes=100, in_zip=True) as stream:
         assert stream.read() == b"the wrong text"
-    bound = pytest.raises(InputError, match=r"vectors\.txt: .* bound")
-    with open_stream(path, max_bytes=9, in_zip=True) as stream, bound:
-        stream.read()
     with pytest.raises(InputError, match=r"a\.zip: vectors\.txt: damaged: Bad CRC-32"):
         read_all(path, "vectors.txt")
-    make_zip(path, {})
-    with pytest.raises(InputError, match=r"a\.zip: damaged: "), open_stream(path, max_bytes=100, in_zip=True):
-        pass
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"a\.zip: cannot be read: No such file"):
-        read_all(tmp_path / "a.zip", "m")
-
-
-@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_a_stream_has_a_bound(tmp_path, packed):
-    path = tmp_path / "train.en"
-    path.write_bytes(packed(NOISE))
-    with open_stream(path, max_bytes=len(NOISE)) as stream:
-        assert stream.read() == NOISE
-    bound = pytest.raises(InputError, match=r"train\.en: .*bound of")
-    with open_stream(path, max_bytes=len(NOISE) - 1) as stream, bound:
-        stream.read()
-
-
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
 def test_links_and_devices_in_a_tar_are_no_members(tmp_path, kind):
     with tarfile.open(tmp_path / "a.tar", "w") as archive:
         info = tarfile.TarInfo("link")
         info.type, info.linkname = kind, "/etc/passwd"
         archive.addfile(info)
     assert contents(tmp_path / "a.tar") == []
-    with pytest.raises(InputError, match="has no member link; it holds no files"):
-        read_all(tmp_path / "a.tar", "link")
-
-
-def test_an_archive_in_an_archive_is_a_file(tmp_path):
-    inner = make_zip(tmp_path / "inner.zip", {"bomb": bytes(10**5)}).read_bytes()
-    assert contents(make_zip(tmp_path / "outer.zip", {"inner.zip": inner})) == [("inner.zip", inner)]
-
-
-@pytest.mark.parametrize("style", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-def test_a_tar_has_long_names(tmp_path, style):
-    name = "deep/" * 100 + "m"
-    with tarfile.open(tmp_path / "a.tar", "w", format=style) as archive:
-        info = tarfile.TarInfo(name)
-        info.size = 4
-        archive.addfile(info, io.BytesIO(b"text"))
-    assert contents(tmp_path / "a.tar") == [(name, b"text")]

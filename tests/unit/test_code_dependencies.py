@@ -10,25 +10,9 @@ from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, 
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 STEPS = {
-    "corpus": [
-        "extract_corpus",
-        "score_pairs",
-        "select_pairs",
-        "gather_testsets",
-        "mark_contamination",
-        "merge_pairs",
-        "sample_paraphrases",
-        "measure_similarity",
-        "describe_corpus",
-    ],
-    "training": [
-        "train_vocabulary",
-        "encode_dataset",
-        "import_dataset",
-        "initialise_model",
-        "train_model",
-        "choose_model",
-    ],
+    "corpus": "extract_corpus score_pairs select_pairs gather_testsets mark_contamination merge_pairs "
+    "sample_paraphrases measure_similarity describe_corpus",
+    "training": "train_vocabulary encode_dataset initialize_model train_model choose_model",
 }
 SCORES = ("paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out")
 # Early stopping uses these modules to score a model.
@@ -42,13 +26,13 @@ def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:
     return {file.relative_to(ROOT).parts[1] for file in files if file.stem not in shared}
 
 
-@pytest.mark.parametrize("script", [script for steps in STEPS.values() for script in steps])
+@pytest.mark.parametrize("script", " ".join(STEPS.values()).split())
 def test_steps_to_a_model_depend_on_nothing_above_them(script: str) -> None:
     without = SCORES if script == "train_model" else ()
     found = packages(script, without=without)
     assert found, "a script without the library"
     assert found.isdisjoint({"evaluation", "interop", "report", "workflow", "cli"})
-    if script in STEPS["corpus"] and script != "measure_similarity":
+    if script in STEPS["corpus"].split() and script != "measure_similarity":
         assert found <= {"base", "registry", "settings", "corpus", "model"}
         files = files_of(script=SCRIPTS / f"{script}.py")
         # Corpora are cut into the units of models.
@@ -66,15 +50,7 @@ def test_training_depends_on_no_code_that_embeds() -> None:
 def test_early_stopping_adds_the_score_alone() -> None:
     without = files_of(script=SCRIPTS / "train_model.py", without=SCORES)
     added = files_of(script=SCRIPTS / "train_model.py") - without
-    assert {file.parent.name for file in added} <= {
-        "evaluation",
-        "quality",
-        "neighbours",
-        "training",
-        "corpus",
-        "model",
-        "base",
-    }
+    assert {file.parent.name for file in added}.isdisjoint({"report", "workflow", "interop", "cli"})
     assert {file.stem for file in added if file.parent.name == "evaluation"} <= SCORING
 
 
@@ -83,11 +59,6 @@ def test_another_transfer_task_evaluates_no_sts_again() -> None:
     found = {file.stem for file in files_of(function, script=SCRIPTS / "evaluate_system.py")}
     assert "sts" in found
     assert "transfer_data" not in found
-
-
-@pytest.mark.parametrize("script", ["tabulate_results", "plot_figure", "prepare_testsets"])
-def test_another_table_or_figure_makes_none_again(script: str) -> None:
-    assert not files_of(script=SCRIPTS / f"{script}.py")
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,11 @@ import pytest
 
 from paraphrastic_pipeline.base import code_version as module
 
-FILES = {
-    "top.py": """\"\"\"Top.\"\"\"
+TOP = """\"\"\"Top.\"\"\"
 
 from typing import TYPE_CHECKING
 
-from paraphrastic.low import (
-    f,
-    other as another,
-)
+from paraphrastic.low import f, other as another
 
 if TYPE_CHECKING:
     from paraphrastic.types import T
@@ -24,9 +20,7 @@ PROCESS = "paraphrastic.apart"
 PAGE = "page.html"
 
 
-def g(
-    x: "T" = 0,
-) -> int:
+def g(x: "T" = 0) -> int:
     \"\"\"G.
 
     More.
@@ -34,17 +28,10 @@ def g(
     from paraphrastic.late import h
 
     return f() + h() + another()
-""",
-    "low.py": """from paraphrastic import lowest
-
-TEXT = \"\"\"
-# A heading.
-\"\"\"
-
-
-def f():
-    return lowest.value
-""",
+"""
+FILES = {
+    "top.py": TOP,
+    "low.py": 'from paraphrastic import lowest\n\nTEXT = "# A heading."\nf = lambda: lowest.value\n',
     "__init__.py": "",
     "late.py": "def h():\n    return 1\n",
     "lowest.py": "value = 1\n",
@@ -52,8 +39,8 @@ def f():
     "unused.py": "x = 1\n",
     "apart.py": "x = 1\n",
     "page.html": "<p>",
+    "script.py": '"""Run g."""\n\nfrom paraphrastic.top import g\n\ng()\n',
 }
-SCRIPT = '"""Run g."""\n\nfrom paraphrastic.top import g\n\ng()\n'
 
 
 @pytest.fixture
@@ -62,7 +49,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     for name, text in FILES.items():
         (folder / name).write_text(text)
-    (folder / "script.py").write_text(SCRIPT)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     start_anew()
     yield folder
@@ -92,37 +78,22 @@ ALL, BOTH = {"function", "script", "without"}, {"function", "script"}
     ("file", "old", "new", "changed"),
     [
         ("top.py", "Top.", "Something else.", set()),
-        ("top.py", "More.", "Something else.\n\n    With more lines.", set()),
         ("top.py", "    return", "    # why\n\n    return", set()),
-        ("top.py", "types import T", "types import T, S", set()),
         ("top.py", "+ another()", "- another()", ALL),
         ("top.py", "late import h", "unused import x as h", ALL),
         ("low.py", "lowest.value", "-lowest.value", BOTH),
         ("low.py", "A heading", "Another heading", BOTH),
-        ("lowest.py", "1", "2", BOTH),
         ("late.py", "1", "2", ALL),
         ("types.py", "int", "float", set()),
         ("unused.py", "1", "2", set()),
         ("apart.py", "1", "2", ALL),
         ("page.html", "<p>", "<b>", ALL),
-        ("script.py", "Run", "Runs", set()),
         ("script.py", "g()", "g(1)", {"script", "without"}),
     ],
 )
-def test_only_code_that_is_imported_counts(
-    package: Path, file: str, old: str, new: str, changed: set[str]
-) -> None:
+def test_only_code_that_is_imported_counts(package: Path, file, old, new, changed) -> None:
     before, text = versions(package), (package / file).read_text()
     assert text.count(old) == 1
     (package / file).write_text(text.replace(old, new))
     after = versions(package)
     assert {name for name in before if before[name] != after[name]} == changed
-
-
-def test_a_copy_of_the_project_has_the_same_versions(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = versions(package)
-    package.parent.rename(tmp_path.with_name("copy"))
-    monkeypatch.setattr(module, "ROOT", tmp_path.with_name("copy"))
-    assert versions(tmp_path.with_name("copy") / "paraphrastic") == before

@@ -1,6 +1,5 @@
 """Test by which definitions a system is compared: it has not been trained on what they hold out."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.models import Models
-from paraphrastic_pipeline.workflow.resources import Needs
 
 DEFINITIONS: dict[str, Any] = {
     "fr": {"languages": ["en", "fr"], "corpora": ["sample_aligned"]},
@@ -72,36 +70,6 @@ def test_the_files_of_a_comparison(evaluations: Evaluations) -> None:
         "definitions": ["fr", "english"],
         "languages": [[("en", "fr")], [("en", "en")]],
     }
-
-
-def test_a_transformer_gets_the_time_that_it_takes(evaluations: Evaluations) -> None:
-    def unknown(_: object) -> float:
-        raise AssertionError("in a group of jobs, the sizes of files are unknown")
-
-    needs = Needs(evaluations)
-    input = of(testsets=["results/held_out/fr.parquet"])
-    seconds = {
-        system: needs.of("evaluate_retrieval", of(system=system), input, unknown).seconds
-        for system in ("fr", "other", "english-only")
-    }
-    assert seconds["fr"] < 20
-    assert seconds["other"] > 2.5 * seconds["english-only"] > 200
-
-
-def test_the_size_of_a_transformer_is_that_of_its_file_in_the_cache(
-    evaluations: Evaluations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    constants = pytest.importorskip("huggingface_hub.constants")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    needs = Needs(evaluations)
-    assert needs.is_guessed("other")
-    assert not needs.is_guessed("fr")
-    folder = tmp_path / "models--owner--name"
-    for file, content in {"refs/main": b"1234", "snapshots/1234/model.safetensors": bytes(2_000_000)}.items():
-        (folder / file).parent.mkdir(parents=True)
-        (folder / file).write_bytes(content)
-    assert needs.weights_mb("other") == 2
-    assert not needs.is_guessed("other")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from encoder_corpus import ARCHITECTURES, LSTM, SHORT, Data
-from safetensors.numpy import load_file
 from small_corpus import sentence_pairs
 from training_runs import interrupted_at
 
@@ -93,34 +92,25 @@ def test_a_pickle_is_the_same_model(data: Data, tmp_path: Path, name: str) -> No
         np.testing.assert_array_equal(vectors, opened.embed_raw_text(ENGLISH, language="en"))
 
 
-def test_a_killed_run_goes_on_to_the_same_parameters(
-    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_goes_on_to_the_same_parameters(data: Data, tmp_path: Path) -> None:
     architecture = ARCHITECTURES["concatenated"]
     whole = data.train(architecture, tmp_path / "whole")
-    assert interrupt(data, architecture, tmp_path / "killed", monkeypatch)
+    with interrupted_at(14):
+        data.train(architecture, tmp_path / "killed")
     resumed = data.train(architecture, tmp_path / "killed")
     assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
 
 
 @pytest.mark.parametrize("change", [{"scramble": 0.0}, {"parts": (replace(LSTM, init_std=0.1),)}])
 def test_a_checkpoint_of_another_architecture_is_not_used(
-    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+    data: Data, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     architecture = ARCHITECTURES["lstm"]
-    assert interrupt(data, architecture, tmp_path / "model", monkeypatch)
+    with interrupted_at(14):
+        data.train(architecture, tmp_path / "model")
     other = replace(architecture, **change)
     weights = [data.train(other, tmp_path / folder) / "model.safetensors" for folder in ("model", "whole")]
     assert sha256(weights[0]) == sha256(weights[1])
-
-
-def interrupt(
-    data: Data, architecture: Architecture, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> list[Path]:
-    """Train into the second epoch, interrupt the run, and return its checkpoints."""
-    with interrupted_at(14, monkeypatch):
-        data.train(architecture, folder)
-    return list((folder / "checkpoints").glob("*.safetensors"))
 
 
 def test_a_separate_model_asks_for_the_language(data: Data, tmp_path: Path) -> None:
@@ -258,17 +248,3 @@ def test_embedding_leaves_the_threads_of_torch_as_they_were(data: Data, tmp_path
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
-
-
-def test_a_penalty_pulls_towards_zero_in_chunks_as_in_one_piece(data: Data, tmp_path: Path) -> None:
-    lengths = []
-    for number, (penalty, size) in enumerate(((0.0, None), (0.5, None), (0.5, 7))):
-        settings = replace(
-            SHORT, dropout=0.0, learning_rate=0.01, composition_penalty=penalty, chunk_size=size
-        )
-        folder = data.train(ARCHITECTURES["lstm"], tmp_path / str(number), settings)
-        weights = load_file(folder / "model.safetensors")
-        lengths.append(sum(np.square(value).sum() for name, value in weights.items() if ".lstm." in name))
-    free, whole, chunks = lengths
-    assert whole < 0.8 * free
-    assert chunks == pytest.approx(whole, rel=0.05)

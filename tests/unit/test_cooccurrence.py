@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 import sentencepiece
 from small_corpus import NOUNS, sentence_pairs, write_training_data
 from test_dataset import listed
@@ -15,11 +14,7 @@ from paraphrastic import load_model
 from paraphrastic.base.files import read_json
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic_pipeline.training import cooccurrence
-from paraphrastic_pipeline.training.cooccurrence import (
-    cooccurrence_vectors,
-    largest_eigenvectors,
-    start_from_cooccurrences,
-)
+from paraphrastic_pipeline.training.cooccurrence import cooccurrence_vectors, initialize_from_cooccurrences
 from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
@@ -57,47 +52,12 @@ def test_vectors_are_those_of_a_plain_computation(data: Path, monkeypatch: pytes
         np.testing.assert_array_equal(vectors, cooccurrence_vectors(pairs, 0, 20, seed=1, threads=3))
 
 
-def symmetric(n: int, *, dimensions: int) -> scipy.sparse.csr_matrix:
-    """A random matrix with positive and negative eigenvalues, whose rows are zero here and there."""
-    generator = np.random.default_rng(5)
-    parts = scipy.sparse.random(n, dimensions, density=20 / n, random_state=generator, dtype=np.float32)
-    weights = scipy.sparse.diags(np.linspace(9, -3, dimensions, dtype=np.float32))
-    return (parts @ weights @ parts.T).tocsr()
-
-
-@pytest.mark.parametrize("dimensions", [700, 8])
-def test_eigenvectors_are_those_of_the_dense_matrix(dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cooccurrence, "_MORE", 51)  # 25 blocks of 3 columns
-    matrix = symmetric(800, dimensions=dimensions)
-    values, vectors = largest_eigenvectors(matrix, 24, seed=1, threads=1)
-    expected, whole = np.linalg.eigh(matrix.toarray().astype(np.float64))
-    np.testing.assert_allclose(values[-8:], expected[-8:], rtol=1e-3, atol=1e-4)
-    assert (values < expected[-24:] + 1e-3).all()  # those that are not exact are too small
-    assert values.sum() > 0.95 * expected[-24:].sum()
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(24), atol=1e-4)
-    for one, other in zip(vectors.T[-2:], whole.T[-2:], strict=True):
-        assert abs(one @ other) > 0.99
-    for threads in (2, 5):
-        again = largest_eigenvectors(matrix, 24, seed=1, threads=threads)
-        np.testing.assert_array_equal(values, again[0])
-        np.testing.assert_array_equal(vectors, again[1])
-
-
-def test_a_small_matrix_has_all_its_eigenvectors() -> None:
-    matrix = symmetric(60, dimensions=60)
-    values, vectors = largest_eigenvectors(matrix, 59, seed=1, threads=2)
-    np.testing.assert_allclose(
-        values, np.linalg.eigvalsh(matrix.toarray().astype(np.float64))[-59:], atol=1e-5
-    )
-    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-4)
-
-
 def begun(pairs: PairDataset, dimension: int) -> tuple[np.ndarray, np.ndarray]:
     """The table of an average before and after it is set from co-occurrences."""
     encoder = initial_encoder(pairs.units, replace(SETTINGS, dimension=dimension), Architecture())
     table = encoder.get_parameter("parts.0.table").data
     before = table.clone().numpy()
-    start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
+    initialize_from_cooccurrences(encoder, pairs, seed=1, threads=2)
     return before, table.numpy()
 
 
@@ -143,7 +103,7 @@ def test_lstms_begin_at_random(data: Path) -> None:
     with PairDataset(data) as pairs:
         encoder = initial_encoder(pairs.units, replace(SETTINGS, dimension=8), architecture)
         before = {name: value.clone() for name, value in encoder.named_parameters()}
-        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
+        initialize_from_cooccurrences(encoder, pairs, seed=1, threads=2)
     changed = [name for name, value in encoder.named_parameters() if (value != before[name]).any()]
     assert changed == ["parts.1.table"]
 

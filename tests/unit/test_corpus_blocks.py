@@ -10,7 +10,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks
-from paraphrastic_pipeline.corpus.blocks import noted, read_blocks, read_table, write_blocks, write_table
+from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table, write_blocks, write_table
 from paraphrastic_pipeline.corpus.sampling import Samples
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
@@ -26,8 +26,6 @@ def write(path, rows, step):
     with write_blocks(path, SCHEMA, dictionary=["language"]) as writer:
         for start in range(0, rows, step):
             writer.write(batch(start, min(start + step, rows)))
-        writer.note("number", 7)
-        writer.note("nothing", 0)
     assert writer.rows == rows
     return path.read_bytes()
 
@@ -42,10 +40,8 @@ def test_bytes_do_not_depend_on_the_batches(tmp_path, monkeypatch, block, rows, 
     metadata = pq.read_metadata(path)
     sizes = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
     assert sizes == [block] * (rows // block) + [rows % block] * (rows % block > 0)
-    assert (noted(path, "number"), noted(path, "nothing"), noted(path, "other")) == (7, 0, 0)
     assert read_table(path) == table
     write_table(tmp_path / "table", table)
-    assert noted(tmp_path / "table", "number") == 0
     assert read_table(tmp_path / "table") == table
 
 
@@ -57,15 +53,6 @@ def test_files_are_read_in_blocks_and_parts(tmp_path, monkeypatch, count):
     assert pa.Table.from_batches(chain.from_iterable(parts)) == pa.Table.from_batches([batch(0, 45)])
     assert max(sum(block.num_rows for block in part) for part in parts) <= 10 * -(-5 // count)
     assert {block.num_rows for part in parts for block in part} <= {1, 2, 3, 4}
-
-
-@pytest.mark.parametrize("rows", [0, 1, 10, 11, 45, 60, None])
-def test_the_first_rows_are_read(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr(blocks, "READ_ROWS", 10)
-    write(tmp_path / "x", 45, 45)
-    first = pa.Table.from_batches([batch(0, 45)]).slice(0, rows)
-    assert read_table(tmp_path / "x", rows=rows) == first
-    assert read_table(tmp_path / "x", columns=["language"], rows=rows) == first.select(["language"])
 
 
 def test_nothing_is_left_after_an_error_or_on_a_full_disk(tmp_path, monkeypatch):

@@ -93,18 +93,6 @@ def test_every_sentence_occurs_and_hardly_any_twice(tmp_path, seed):
         assert any({row["source"], row["target"]} <= targets for targets in groups.values())
 
 
-def test_the_draw_is_random_and_seeded(tmp_path):
-    path = write(tmp_path / "one", [(f"s{n // 4}", f"t {n}") for n in range(4000)])
-    first, second = (
-        {(int(row["source"][2:]), int(row["target"][2:])) for row in sample(tmp_path, path, seed=seed)[1]}
-        for seed in (1, 2)
-    )
-    # In a group of four, each sentence is paired with each of the others equally often, on either side.
-    assert 250 < len(first & second) < 420
-    assert 560 < sum(abs(one - other) == 2 for one, other in first) < 780
-    assert 900 < sum(one < other for one, other in first) < 1100
-
-
 def test_pairs_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path, monkeypatch):
     rows = [(f"source {n % 3000}", f"target {n} " + "x" * 50, (n % 10) / 10) for n in range(15_000)]
     found = []
@@ -131,19 +119,17 @@ def test_examples(tmp_path, monkeypatch):
 
 def test_nothing_to_mine(tmp_path):
     path = write(tmp_path / "one", [("a", "b"), ("a", "B"), ("c", "d"), ("c", "e", 0.1)])
-    with pytest.raises(InputError, match=r"4 pairs.*; below_similarity 1, repeated 1, alone 2") as caught:
+    with pytest.raises(InputError, match=r"read 4, below_similarity 1, repeated 1, alone 2") as caught:
         sample(tmp_path, path)
     assert str(caught.value).startswith(f"{tmp_path}: ")
     assert {file.name for file in tmp_path.iterdir()} == {"one", "temporary"}
 
 
 @pytest.mark.parametrize("length", [98, 100, 101, 200])
-# The last letters of a and 𐍈𠀋 have more bytes than the others, and differ in nearly all of them.
-@pytest.mark.parametrize("letters", ["жшщ", "a𐍈𠀋"])
-def test_pairs_that_are_almost_equal_do_not_stay(tmp_path, length, letters):
-    # One other letter among n is a ratio of 1 - 2 / (2 n).
-    text, (one, other) = letters[0] * (length - 1), letters[1:]
-    rows = [("A.", text + one), ("A.", text + other), ("B.", "b"), ("B.", "c")]
+def test_pairs_that_are_almost_equal_do_not_stay(tmp_path, length):
+    # One other letter among n is a ratio of 1 - 2 / (2 n), however many bytes a letter has.
+    text = "a" * (length - 1)
+    rows = [("A.", text + "𐍈"), ("A.", text + "𠀋"), ("B.", "b"), ("B.", "c")]
     result, _ = sample(tmp_path, write(tmp_path / "a.parquet", rows))
     assert result["alike"] == (length > 100)
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraphrastic_pipeline.corpus import overlap
 from paraphrastic_pipeline.corpus.overlap import compare_words
 
 
@@ -57,26 +56,9 @@ def test_of_two_sentences_with_equally_many_words_the_source_counts():
     assert compare_words(sides, sides[::-1])[0].tolist() == pytest.approx([2 / 3, 1 / 3])
 
 
-@given(
-    st.lists(st.tuples(*[st.lists(st.sampled_from("abc.,"), max_size=14)] * 2), max_size=9),
-    st.sampled_from([63, 15, 12]),
-)
+@given(st.lists(st.tuples(*[st.lists(st.sampled_from("abc.,"), max_size=14)] * 2), max_size=9))
 @settings(max_examples=300, deadline=None)
-def test_random_pairs_beside_plain_words(pairs, key_bits):
-    """If a block has too many words and pairs for the bits of a key, it is processed in parts."""
-    sides = [[" ".join(pair[side]) for pair in pairs] for side in (0, 1)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(overlap, "_KEY_BITS", key_bits)
-        overlaps, changes = compare_words(*sides)
+def test_random_pairs_beside_plain_words(pairs):
+    overlaps, changes = compare_words(*[[" ".join(pair[side]) for pair in pairs] for side in (0, 1)])
     np.testing.assert_allclose(overlaps, [plain_overlap(*pair) for pair in pairs], rtol=1e-6)
     assert changes.tolist() == [plain_change(*pair) for pair in pairs]
-
-
-def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):
-    monkeypatch.setattr(overlap, "_KEY_BITS", 12)
-    sides = [[f"w{n} x{n} y{n} {last}" for n in range(33)] for last in ("z", "q")]
-    overlaps, changes = compare_words(*sides)
-    assert overlaps.tolist() == [0.5] * 33
-    assert changes.tolist() == [1] * 33
-    with pytest.raises(ValueError, match="two million words"):
-        compare_words(["a b c d e f g h i"], ["j k l m n o p q"])

@@ -74,7 +74,6 @@ def test_sides_that_are_written_alike_are_the_same(tmp_path, language, folding, 
         ({}, ("the old cafe\u0301 is open", "old café is open"), 1),
         ({"overlap_tokenizer": "treebank"}, ("the old cafe\u0301 is open", "old café is open"), 0),
         ({"overlap_tokenizer": "treebank"}, ("I don't know. Go!", "I do n't know . Go!"), 1),
-        ({}, ("I don't know. Go!", "I do n't know . Go!"), 1 / 2),
         ({}, ("彼は本を読みます", "彼は紙を読みます"), 1 / 2),
         ({"words": "white_space"}, ("彼は本を読みます", "彼は紙を読みます"), 0),
     ],
@@ -133,12 +132,9 @@ def test_blocks_and_shards_are_the_corpus_in_parts(tmp_path, lid, monkeypatch):
     texts = ["The dog runs.", "Der Hund läuft.", "我们来到清华大学。", ""]
     pairs = [(f"{texts[n % 4]} {n}", f"{texts[n % 3]} {n // 2}") for n in range(50)]
     path = write_pairs(tmp_path / "p", pairs, row_groups=12)
-    pq.write_table(pq.read_table(path).replace_schema_metadata({"unreadable": "3"}), path, row_group_size=12)
 
     def scored(number=1, count=1):
-        found = score(tmp_path, path, ("en", "en"), identifier=lid, shard=(number, count))
-        assert blocks.noted(tmp_path / "scored.parquet", "unreadable") == (3 if number == 1 else 0)
-        return found
+        return score(tmp_path, path, ("en", "en"), identifier=lid, shard=(number, count))
 
     whole = scored()
     monkeypatch.setattr(blocks, "READ_ROWS", 5)

@@ -10,7 +10,7 @@ import pytest
 from pair_files import scored, write_shards
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus.statistics import describe_corpus, tabulate_corpora, word_statistics
+from paraphrastic_pipeline.corpus.statistics import describe_corpus, tabulate_corpora
 
 
 def measured(pairs, scores=None):
@@ -31,9 +31,8 @@ def describe(folder, pairs, *ends, name="corpus", **changes):
 
 def test_paraphrases_are_represented_by_their_sources_and_may_lack_scores(tmp_path):
     result, sample = describe(tmp_path, measured([("a b", "x")]), languages=("en", "en"))
-    sides = {"en": {"side": "source", "length": [2, 0]}}
-    assert result == {"pairs": 1, "paraphrase_score": [None, None], "sides": sides}
-    assert sample == [("a b", "x")]
+    assert result == {"pairs": 1, "paraphrase_score": [None, None], "lengths": {"en": [2, 0]}}
+    assert sample == [("a b",)]
     for ends in ((), (0,)):
         with pytest.raises(InputError, match=r"shard0\.parquet: the corpus is empty"):
             describe(tmp_path, measured([]), *ends)
@@ -54,42 +53,42 @@ def test_figures_are_those_of_the_standard_library_in_any_shards(tmp_path):
         assert (describe(tmp_path, measured(pairs, scores), 200, 200, 201, **options)[1] == sample) == same
     values = {code: [len(pair[n].split()) for pair in pairs] for n, code in enumerate(("en", "de"))}
     values["score"] = [score for score in scores if score is not None]
-    sides = {language: side["length"] for language, side in result["sides"].items()}
-    for name, figures in {**sides, "score": result["paraphrase_score"]}.items():
+    for name, figures in {**result["lengths"], "score": result["paraphrase_score"]}.items():
         assert figures == pytest.approx([statistics.mean(values[name]), statistics.pstdev(values[name])])
     assert len(sample) == 100
     assert set(sample) <= set(pairs)
 
 
-def test_sentences_without_words_have_no_idf():
-    assert word_statistics({"none": ["", " "]}) == {"none": (None, None, 0)}
-
-
 def test_the_table_of_the_corpora(tmp_path):
     describe(tmp_path, measured([("a b", "x"), ("a A", "y")], [0.5, 0.75]), name="one")
     describe(tmp_path, measured([("b c d a", "x y")]), name="two")
+    describe(tmp_path, measured([("", "")]), name="empty")
     # A second model uses the same corpus; its documents are not counted twice.
-    rows = [("de", "one"), ("de", "two"), ("other", "one")]
+    rows = [("de", "one"), ("de", "two"), ("other", "one"), ("none", "empty")]
     merged = []
-    for model, kept in (("de", [2, 1]), ("other", [1])):
+    for model, kept in (("de", [2, 1]), ("other", [1]), ("none", [0])):
         merged.append(tmp_path / f"{model}.counts.json")
         merged[-1].write_text(json.dumps({"corpora": [{"kept": number} for number in kept]}))
     files = ([tmp_path / f"{corpus}.{kind}" for _, corpus in rows] for kind in ("json", "parquet"))
-    tabulate_corpora(*files, merged, tmp_path / "table.csv", corpora=rows, models=["de", "other"])
-    # All three English documents contain a, two contain b, and one contains c and d. Two of the three
+    tabulate_corpora(*files, merged, tmp_path / "table.csv", corpora=rows, models=["de", "other", "none"])
+    # Three of the four English documents contain a, two contain b, and one contains c and d. Two of the four
     # German ones contain x, and two contain y.
-    b, rare, entropy_of_one = math.log(3 / 2), math.log(3), -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
-    one = f"2.00,0.00,{b / 4:.2f},{b / 4:.2f},{entropy_of_one:.2f},0.62,0.12"
+    a, b, rare = math.log(4 / 3), math.log(2), math.log(4)
+    entropy_of_one = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    one = f"2.00,0.00,{(3 * a + b) / 4:.2f},{(b - a) / 4:.2f},{entropy_of_one:.2f},0.62,0.12"
     german = f"1.00,0.00,{b:.2f},0.00,{math.log(2):.2f},0.62,0.12"
     assert (tmp_path / "table.csv").read_text().splitlines() == [
         "model,corpus,language,pairs,used,length,length_std,idf,idf_std,vocabulary_entropy,"
         "paraphrase_score,paraphrase_score_std",
         f"de,one,en,2,2,{one}",
         f"de,one,de,2,2,{german}",
-        f"de,two,en,1,1,4.00,0.00,{(b + 2 * rare) / 4:.2f},0.00,{math.log(4):.2f},,",
+        f"de,two,en,1,1,4.00,0.00,{(a + b + 2 * rare) / 4:.2f},0.00,{math.log(4):.2f},,",
         f"de,two,de,1,1,2.00,0.00,{b:.2f},0.00,{math.log(2):.2f},,",
         "de,all,en-de,3,3,,,,,,,",
         f"other,one,en,2,1,{one}",
         f"other,one,de,2,1,{german}",
         "other,all,en-de,2,1,,,,,,,",
+        "none,empty,en,1,0,0.00,0.00,,,0.00,,",
+        "none,empty,de,1,0,0.00,0.00,,,0.00,,",
+        "none,all,en-de,1,0,,,,,,,",
     ]

@@ -44,27 +44,25 @@ def test_markup_is_no_text(tmp_path, markup, text):
         assert pairs(rows) == [(text, "x")]
 
 
-LAUGHS = '<!DOCTYPE tmx [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n'
+LAUGHS = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(9))
+LAUGHS = f'<!DOCTYPE tmx [<!ENTITY a0 "haha">{LAUGHS}]>\n'
 OUTSIDE = '<!DOCTYPE tmx [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n'
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (tmx(variant("en", "&b;"), head=LAUGHS), "entities"),
-        (tmx(variant("en", "&b;"), head=LAUGHS).encode("utf-16"), "entities"),
-        (tmx(variant("en", "&a;"), head=OUTSIDE), "entities"),
+        (tmx(variant("en", "&a9;"), head=LAUGHS), ":4: damaged: limit"),
+        (tmx(variant("en", "&a;"), head=OUTSIDE), ":4: damaged: undefined entity"),
         (tmx(variant("en", "&nbsp;")), ":3: damaged: undefined entity"),
         (tmx(variant("en", "&other;"), head=DOCTYPE), ":4: damaged: undefined entity"),
         (tmx(variant("en", "one"))[:-20], ":3: damaged"),
         (tmx("<tuv>"), ":3: damaged"),
         (tmx(variant("en", "caf\xe9")).encode("latin-1"), ":3: damaged"),
         ("one\teins\n", ":1: damaged"),
-        ("<html></html>", "'html'"),
         ('<?xml version="1.0" encoding="klingon"?><tmx/>', ":1: damaged: unknown encoding"),
         ("", ":1: damaged"),
         (tmx(), "empty"),
-        (tmx(variant("en", "x" * (1 << 20) + "y") + variant("de", "y")), ":1: longer"),
     ],
 )
 def test_tmx_that_cannot_be_used(tmp_path, content, words):

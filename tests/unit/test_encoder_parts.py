@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,18 +13,18 @@ from paraphrastic import load_model
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.beginning import untrained_model
 from paraphrastic_pipeline.training.encoder_modules import (
     AveragedEmbeddings,
     TrainableEncoder,
     initial_encoder,
     scrambled,
 )
-from paraphrastic_pipeline.training.fingerprints import fingerprints
+from paraphrastic_pipeline.training.initialization import Initialization, untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.same_meaning import fingerprints
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.threads import Workers
-from paraphrastic_pipeline.training.train import build_engine, choose_engine
+from paraphrastic_pipeline.training.train import build_engine
 
 
 @pytest.fixture(scope="module")
@@ -205,14 +206,20 @@ def test_a_separate_lstm_reads_its_language_alone() -> None:
     assert (encoder.lstms[0].directions[0].w != encoder.lstms[1].directions[0].w).any()
 
 
-def test_the_engine_is_the_fused_one_for_one_average() -> None:
-    assert choose_engine(SHORT, Architecture()) == "fused"
-    assert choose_engine(SHORT, ARCHITECTURES["separate averages"]) == "fused"
-    assert choose_engine(SHORT, ARCHITECTURES["mixed"]) == "autograd"
-    assert choose_engine(replace(SHORT, initial_vectors_penalty=0.1), Architecture()) == "autograd"
-    assert choose_engine(replace(SHORT, engine="autograd"), Architecture()) == "autograd"
-    with pytest.raises(ValueError, match="one averaged part"):
-        choose_engine(replace(SHORT, engine="fused"), ARCHITECTURES["lstm"])
+@pytest.mark.parametrize(
+    ("architecture", "changes", "fused"),
+    [
+        (Architecture(), {}, True),
+        (ARCHITECTURES["separate averages"], {}, True),
+        (ARCHITECTURES["mixed"], {}, False),
+        (Architecture(), {"initial_vectors_penalty": 0.1}, False),
+        (Architecture(), {"engine": "autograd"}, False),
+    ],
+)
+def test_the_engine_is_the_fused_one_for_one_average(
+    architecture: Architecture, changes: dict[str, Any], fused: bool
+) -> None:
+    assert replace(SHORT, **changes).trains_fused(architecture) == fused
 
 
 def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None:
@@ -225,7 +232,8 @@ def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None
         for engine in ("fused", "autograd"):
             settings = replace(SHORT, engine=engine, dropout=0.0, learning_rate=0.001)
             encoder = initial_encoder(pairs.units, settings, architecture)
-            built = build_engine(encoder, settings, Workers(1), steps=0)
+            begun = Initialization(encoder=encoder, files=lambda *_: None)
+            built = build_engine(begun, settings, Workers(1), steps=0)
             built.step(sentences, chosen, np.ones((2, 16), np.bool_))
             weights.append(built.weights()["parts.0.table"])
     np.testing.assert_allclose(*weights, atol=1e-5)

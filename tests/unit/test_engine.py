@@ -16,6 +16,7 @@ from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
+from paraphrastic_pipeline.training.initialization import Initialization
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step
@@ -39,6 +40,10 @@ def _one_thread_of_torch() -> Iterator[None]:
 def one_table(rows: int, settings: TrainingSettings) -> TrainableEncoder:
     table = AveragedEmbeddings(rows, settings.dimension, init_std=settings.init_std, seed=settings.seed)
     return TrainableEncoder([table], [0])
+
+
+def begun(rows: int, settings: TrainingSettings) -> Initialization:
+    return Initialization(encoder=one_table(rows, settings), files=lambda *_: None)
 
 
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
@@ -178,19 +183,6 @@ def test_asking_changes_nothing_and_a_state_goes_on_as_if_nothing_had_been(dimen
             assert torch.equal(engine.state()[name], tensor), name
 
 
-def test_lazy_adam_moves_only_rows_of_the_mini_batch() -> None:
-    lazy, _ = engines(replace(SETTINGS, optimizer="lazy_adam"))
-    dense, _ = engines(SETTINGS)
-    for batch in random_batches(5):
-        before, dense_before = lazy.table().copy(), dense.table().copy()
-        lazy.step(*batch)
-        dense.step(*batch)
-        touched = np.unique(batch[0].take(batch[1]).tokens)
-        untouched = np.setdiff1d(np.arange(ROWS), touched)
-        assert (lazy.table()[untouched] == before[untouched]).all()
-    assert (dense.table()[untouched] != dense_before[untouched]).any()
-
-
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_the_number_of_threads_does_not_change_a_digit(dropout: float) -> None:
     settings = replace(SETTINGS, dimension=300, dropout=dropout)
@@ -277,7 +269,7 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
     settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
     fused, dense = (
-        build_engine(one_table(len(row), settings), replace(settings, engine=engine), Workers(1), steps=1000)
+        build_engine(begun(len(row), settings), replace(settings, engine=engine), Workers(1), steps=1000)
         for engine in ENGINES
     )
     start, generator, losses = fused.table().copy(), np.random.default_rng(0), []

@@ -1,42 +1,26 @@
 """Test OPUS corpora that are given by name: the list, the configuration, the command and the estimate."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from configurations import REGISTRY, changed, checked, configured
+from paraphrastic_pipeline.workflow.estimate import archive_bytes, estimate
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic_pipeline.registry.opus import OpusCorpus, fetch_list, read_list
 from paraphrastic_pipeline.settings.datasets import datasets_of
-from paraphrastic_pipeline.workflow.estimate import archive_bytes, estimate
 
-ROOT = Path(__file__).resolve().parents[2]
 QUERY = "?source=en&target=pl&preprocessing=moses&version=latest"
 
 
 def entry(corpus: str, pairs: object, size: object, *, file: str = "en-pl.txt.zip", **fields: object) -> dict:
     """Return an entry in the form that the API gives."""
-    return {
-        "alignment_pairs": pairs,
-        "corpus": corpus,
-        "documents": "",
-        "id": 1,
-        "latest": "True",
-        "preprocessing": "moses",
-        "size": size,
-        "source": "en",
-        "source_tokens": 1,
-        "target": "pl",
-        "target_tokens": 1,
-        "url": f"https://object.pouta.csc.fi/OPUS-{corpus}/v1/moses/{file}",
-        "version": "v1",
-    } | fields
+    url = f"https://object.pouta.csc.fi/OPUS-{corpus}/v1/moses/{file}"
+    known = {"corpus": corpus, "version": "v1", "latest": "True", "preprocessing": "moses", "url": url}
+    return known | {"alignment_pairs": pairs, "size": size} | fields
 
 
 ENTRIES = [
@@ -92,33 +76,22 @@ def test_a_list_is_fetched_again_when_asked(answers: Path) -> None:
     answers.write_text(json.dumps({"corpora": [entry("CCMatrix", 1, 1, version="v2")]}))
     assert fetched()["CCMatrix"].version == "v1"
     assert fetched(refresh=True)["CCMatrix"].version == "v2"
-    answers.unlink()
-    with pytest.raises(InputError, match="could not be fetched"):
-        fetched(refresh=True)
-    assert fetched()["CCMatrix"].version == "v2"
 
 
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
         ("<html>busy</html>", "not readable as JSON"),
-        ('["corpora"]', "not a list"),
         ('{"corpora": [7]}', "not a list"),
         ('{"corpora": [{"corpus": "A", "version": "v1"}]}', "not a list"),
         (json.dumps({"corpora": [entry("A", 1, 1, url="file:///etc/moses/en-pl.txt.zip")]}), "no corpus"),
-        (json.dumps({"corpora": [entry("A", 1, 1, url="http://[::1/moses/en-pl.txt.zip")]}), "no corpus"),
         ('{"corpora": []}', "OPUS has no corpus in en-pl"),
     ],
 )
-def test_an_answer_that_cannot_be_used_is_one_line_and_not_kept(
-    answers: Path, answer: str, cause: str
-) -> None:
+def test_an_answer_that_cannot_be_used_is_one_line_and_not_kept(answers: Path, answer, cause) -> None:
     answers.write_text(answer)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=f"^.*{cause}.*$"):
         fetched()
-    assert cause in str(error.value)
-    assert "\n" not in str(error.value)
-    assert str(error.value).startswith(("resources/opus/en-pl", "OPUS"))
     assert read_list(("en", "pl")) is None
 
 
@@ -128,14 +101,11 @@ def polish(*corpora: str) -> dict:
 
 def test_a_listed_name_is_a_data_set(answers: Path) -> None:
     fetched()
-    config = polish("CCMatrix", "ELRC-5067-SciPar")
-    config["max_pairs"] = {"CCMatrix": 10}
-    datasets = datasets_of(configured(config), REGISTRY)
+    datasets = datasets_of(configured(polish("CCMatrix", "ELRC-5067-SciPar")), REGISTRY)
     assert datasets.keys() - REGISTRY.keys() == {"CCMatrix", "ELRC-5067-SciPar"}
     (file,) = datasets["CCMatrix"].select(("pl", "en"))
     assert file.location == "resources/downloads/CCMatrix/en-pl.txt.zip"
     assert file.addresses == ("https://object.pouta.csc.fi/OPUS-CCMatrix/v1/moses/en-pl.txt.zip",)
-    assert file.version == "v1"
     names = ("CCMatrix.en-pl", "CCMatrix.pl-en")
     assert file.members == tuple(f"{name}.{code}" for name in names for code in file.languages)
 
@@ -147,27 +117,23 @@ def faults(config: dict) -> list[str]:
 
 
 def test_a_name_of_opus_before_its_list_is_there_says_the_command(answers: Path) -> None:
-    command = "paraphrastic corpora --languages en-pl"
     (line,) = faults(polish("CCMatrix") | {"mirror": "mirror"})
     assert line.startswith("config: definitions.fr.corpora: 'CCMatrix' ")
-    assert line.endswith(f"{command} --mirror mirror")
-    (line,) = faults(polish("tanzil"))
-    assert "'tanzil' has nothing in en-pl; " in line
-    assert line.endswith(command)
-    assert main([*command.split()[1:], "--mirror", "mirror"]) == 0
+    command = line.partition("paraphrastic ")[2].split()
+    assert command == ["corpora", "--languages", "en-pl", "--mirror", "mirror"]
+    assert main(command) == 0
     checked(polish("CCMatrix"))
 
 
 def test_a_name_that_opus_does_not_have(answers: Path) -> None:
     answers.write_text(json.dumps({"corpora": [*ENTRIES, entry("Tanzil", 5, 5)]}))
     fetched()
-    (line,) = faults(polish("CCMatrx"))
-    assert line.endswith("did you mean 'CCMatrix'?")
-    (line,) = faults(polish("tanzil"))
-    assert line.endswith("'Tanzil'")
+    for name, hint in (("CCMatrx", "CCMatrix"), ("tanzil", "Tanzil")):
+        (line,) = faults(polish(name))
+        assert f"{hint!r}" in line
     # Paraphrases are not looked for in OPUS.
     (line,) = faults(changed("definitions.en.corpora", ["CCMatrix"]))
-    assert line.endswith("did you mean 'ccmatrix'?")
+    assert "'ccmatrix'" in line
 
 
 def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,20 +149,14 @@ def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--mirror", "nowhere"], "mirror: 'nowhere'"),
-        (["--mirror", "mirror", "--estimate", "CCMatrx"], "did you mean 'CCMatrix'?"),
-    ],
+    ("arguments", "cause"),
+    [(["--mirror", "nowhere"], "'nowhere'"), (["--mirror", "mirror", "--estimate", "CCMatrx"], "'CCMatrix'")],
 )
-def test_faults_of_the_command_are_one_line(
-    answers: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
-) -> None:
+def test_faults_of_the_command_are_one_line(answers: Path, capsys, arguments, cause) -> None:
     assert main(["corpora", "--languages", "en-pl", *arguments]) == 1
     shown = capsys.readouterr()
-    assert shown.out == ""
-    assert line in shown.err
-    assert shown.err.count("\n") == 1
+    assert (shown.out, shown.err.count("\n")) == ("", 1)
+    assert cause in shown.err
 
 
 @pytest.mark.parametrize("pair", ["en", "en-en", "en-pl-de", "EN-pl", "en-../x"])
@@ -206,26 +166,6 @@ def test_a_wrong_pair(answers: Path, capsys: pytest.CaptureFixture[str], pair: s
     assert f"{pair!r} is not " in capsys.readouterr().err
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "paraphrastic.cli", *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_the_command_is_light_and_its_help_has_an_example(answers: Path) -> None:
-    run = command("corpora", "--help")
-    assert run.returncode == 0
-    assert "paraphrastic corpora --languages en-pl --estimate CCMatrix OpenSubtitles" in run.stdout
-    run = command("corpora", "--languages", "en-pl", "--mirror", "mirror")
-    assert run.returncode == 0
-    loaded = {line.rsplit("|", 1)[1].strip().partition(".")[0] for line in run.stderr.splitlines()}
-    assert not loaded & {"numpy", "torch", "yaml", "pyarrow", "sentencepiece", "jsonschema"}
-
-
 def test_an_estimate_adds_up() -> None:
     def corpus(pairs: int | None, size: int | None) -> OpusCorpus:
         return OpusCorpus("A", "v1", ("en", "pl"), "https://host/en-pl.txt.zip", pairs, size)
@@ -233,12 +173,9 @@ def test_an_estimate_adds_up() -> None:
     one, two = estimate([corpus(10**6, 10**8)]), estimate([corpus(10**6, 10**8)] * 2)
     disk = [float(re.search(r"([\d.]+) MB in all", line)[1]) for line in (one[1], two[1])]
     # Each pair takes 50 bytes when extracted, 54 scored, 48.6 selected, 52.5 merged and 136.5 encoded.
-    assert disk[0] == pytest.approx(100 + 341.6, abs=0.1)
-    assert disk[1] == pytest.approx(2 * disk[0], rel=1e-3)
+    assert disk == pytest.approx([100 + 341.6, 200 + 683.2], abs=0.2)
     assert re.search(r"[\d.]+ s per epoch of training", one[3])
-    assert re.search(r"[\d.]+ min per epoch of training", two[3])
     # An impossible size is replaced by an estimate from the number of pairs.
     assert archive_bytes(corpus(10**6, 1024)) == 40 * 10**6
     assert archive_bytes(corpus(None, 1024)) == 1024
     assert estimate([]) == []
-    assert len(estimate([corpus(None, 5)])) == 1

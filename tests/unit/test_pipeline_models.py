@@ -16,7 +16,7 @@ from paraphrastic_pipeline.workflow.studies import Studies
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
-    code = "import sys; from paraphrastic_pipeline.workflow import hooks, resources, outputs"
+    code = "import sys; from paraphrastic_pipeline.workflow import resources, outputs"
     shown = subprocess.run(
         [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
@@ -115,7 +115,10 @@ def test_corpora_of_a_model_are_those_of_its_definition() -> None:
 
 def test_a_run_has_the_settings_of_the_sweep() -> None:
     models = results().evaluations.models
-    assert models.derived["en"]["runs"].keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
+    assert models.definition(of(model="en")).trainings.keys() == {
+        "dropout-0.0-megabatch-10",
+        "dropout-0.1-megabatch-10",
+    }
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]

@@ -8,18 +8,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.places import Place, hub_name
 
-NAMES = {
-    "owner/name": "owner/name",
-    "all-MiniLM-L6-v2": "all-MiniLM-L6-v2",
-    "hf://owner/name": "owner/name",
-    "hf://models/other": "models/other",
-}
-# Places, and whether the message tells the name on the Hub.
+# The name on the Hub that a place stands for, and whether a message about a missing folder tells of the Hub.
+NAMES = {"owner/name": "owner/name", "name-L6-v2": "name-L6-v2", "hf://models/other": "models/other"}
 NOT_HERE = {
     **dict.fromkeys(("results/en", "resources/x", "models/enn", "file.txt"), True),
-    **dict.fromkeys(
-        ("results/models/enn", "./results", "/gone", "../x", "a--b/c", "a b", "é/b", "{m}/x"), False
-    ),
+    **dict.fromkeys(("results/models/enn", "./results", "/gone", "a--b/c", "a b", "é/b", "{m}/x"), False),
     **dict.fromkeys(("hf://", "hf://a/b/c"), False),
 }
 

@@ -1,9 +1,6 @@
 """Test what the rows of a registry mean, what is refused, and that the shipped registry is correct."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -73,7 +70,7 @@ def test_a_family_row_is_one_file_a_pair_in_either_order(tmp_path):
             dataset.select(languages)
 
 
-def test_aligned_files_are_selected_in_the_order_asked(tmp_path):
+def test_files_with_a_side_each_are_selected_in_the_order_asked(tmp_path):
     rows = [
         ALIGNED | {"languages": code, "file": f"train.{code}.gz", "sha256": DIGEST, "size": "12"}
         for code in ("en", "de", "fr")
@@ -86,18 +83,10 @@ def test_aligned_files_are_selected_in_the_order_asked(tmp_path):
         dataset.select(("fr", "pl"))
     with pytest.raises(InputError, match="nothing in en;"):
         dataset.pairs_among(["en"])
-
-
-def test_all_caption_files_of_a_language_are_selected(tmp_path):
-    rows = [
-        ALIGNED | {"kind": "captions", "languages": code, "file": f"train.{i}.{code}.gz"}
-        for code in ("en", "de")
-        for i in (1, 2)
-    ]
-    dataset = one(tmp_path, *rows)
-    assert [file.name for file in dataset.select(("de",))] == ["train.1.de.gz", "train.2.de.gz"]
-    assert dataset.pairs == ()
-    assert dataset.pairs_among(["fr", "de"]) == [("de", "de")]
+    captions = [row | {"kind": "captions", "file": f"{i}.{row['file']}"} for row in rows for i in (1, 2)]
+    dataset = one(tmp_path, *captions)
+    assert [file.name for file in dataset.select(("de",))] == ["1.train.de.gz", "2.train.de.gz"]
+    assert (dataset.pairs, dataset.pairs_among(["pl", "de"])) == ((), [("de", "de")])
 
 
 @pytest.mark.parametrize(
@@ -109,37 +98,30 @@ def test_all_caption_files_of_a_language_are_selected(tmp_path):
     ],
 )
 def test_what_is_shipped_or_given_on_request(tmp_path, addresses, shipped, on_request):
-    (file,) = one(tmp_path, ALIGNED | {"addresses": addresses, "commercial": "yes"}).files
-    assert (file.shipped, file.on_request) == (shipped, on_request)
-
-
-def test_notes_empty_lines_spaces_and_carriage_returns_are_allowed(tmp_path):
-    path = write(tmp_path / "r.tsv", ALIGNED | {"licence": " free "})
+    path = write(tmp_path / "r.tsv", ALIGNED | {"addresses": addresses, "licence": " free "})
     path.write_bytes(b"# a note\r\n\r\n" + path.read_bytes().replace(b"\n", b"\r\n"))
     dataset = read_registry(path)["captions30"]
     assert (dataset.licence, dataset.commercial) == ("free", "unknown")
+    (file,) = dataset.files
+    assert (file.shipped, file.on_request) == (shipped, on_request)
 
 
 @pytest.mark.parametrize(
     ("change", "column", "cause"),
     [
         ({"name": "Tanzil"}, "name", "'Tanzil'"),
-        ({"version": "-"}, "version", "empty"),
         (ALIGNED | {"file": "x", "version": "v2"}, "version", "'v2'"),
         (ALIGNED, "file", "'train.en.gz' is listed twice"),
         ({"name": "captions30", "version": "1"}, "kind", "'opus'"),
         ({"licence": ""}, "licence", "empty"),
         ({"kind": "opsu"}, "kind", "opus"),
         ({"languages": "en"}, "languages", "2"),
-        ({"languages": "en-zh_cn"}, "languages", "'en-zh_cn'"),
         ({"languages": "en-en"}, "languages", "'en-en'"),
         ({"kind": "aligned"}, "languages", "1"),
         (ALIGNED | {"kind": "tsv", "languages": "-", "members": "-"}, "languages", "1 or 2"),
         ({"file": "../x.zip"}, "file", "plain file name"),
-        ({"file": ".hidden"}, "file", "plain file name"),
         ({"file": "x.zip"}, "file", "'x.zip' is listed twice"),
         ({"kind": "tsv", "languages": "en-fr fr-en", "members": "-"}, "languages", "'fr-en.txt.zip'"),
-        ({"addresses": "-"}, "addresses", "not an http"),
         ({"addresses": "https://host/x ftp://host/x"}, "addresses", "'ftp://host/x'"),
         ({"addresses": "https://host/{c}.zip"}, "addresses", "{a} and {b}"),
         ({"sha256": "abc", "languages": "en-fr"}, "sha256", "'abc'"),
@@ -148,13 +130,10 @@ def test_notes_empty_lines_spaces_and_carriage_returns_are_allowed(tmp_path):
         ({"commercial": "maybe"}, "commercial", "'maybe'"),
         ({"members": "T.{c}"}, "members", "{a} and {b}"),
         ({"members": "-"}, "members", "not 0"),
-        ({"members": "a b c"}, "members", "not 3"),
         ({"kind": "manythings", "members": "-"}, "members", "not 0"),
         ({"kind": "tsv", "members": "1 2 3 4 5"}, "members", "not 5"),
         ({"kind": "tsv", "members": "1 -"}, "members", "'-'"),
-        ({"kind": "tsv", "members": "1 2 3 -"}, "members", "'-'"),
         ({"kind": "csv", "members": "1 0"}, "members", "'0'"),
-        ({"kind": "jsonl", "members": "en"}, "members", "not 1"),
         ({"kind": "tmx", "members": "en fr"}, "members", "not 2"),
     ],
 )
@@ -164,41 +143,17 @@ def test_a_bad_cell_is_one_line_with_its_line_and_column(tmp_path, change, colum
     assert cause in message
 
 
-@pytest.mark.parametrize("members", ["1 2 - 3", "en fr", "1 2 3"])
-def test_columns_of_a_table(tmp_path, members):
-    assert one(tmp_path, OPUS | {"kind": "tsv", "members": members}).files[0].members == tuple(
-        members.split()
-    )
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "No such file"),
         (b"\xff\n", "1: not UTF-8"),
-        (b"# only a note\n", "1: header: "),
         (b"# a note\nname\tversion\n", "2: header: "),
         ("\t".join(COLUMNS).encode() + b"\nonly\tthree\tcells\n", "2: row: 3 columns"),
     ],
 )
 def test_what_is_no_registry_is_one_line(tmp_path, content, message):
-    if content is not None:
-        (tmp_path / "r.tsv").write_bytes(content)
+    (tmp_path / "r.tsv").write_bytes(content)
     assert message in error_of(tmp_path / "r.tsv")
-
-
-def test_reading_the_registry_imports_only_the_standard_library():
-    imported = "from paraphrastic_pipeline.registry.datasets import read_registry"
-    code = f"import sys; {imported}; read_registry(sys.argv[1]); print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(SHIPPED)],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    assert not loaded & {"numpy", "torch", "yaml", "pandas", "pyarrow", "sentencepiece"}
 
 
 def test_the_shipped_registry_names_the_corpora_of_the_papers():
@@ -209,24 +164,14 @@ def test_the_shipped_registry_names_the_corpora_of_the_papers():
             assert file.addresses[0].startswith("https://object.pouta.csc.fi/OPUS-")
             assert len(file.members) == 4
     # LASER has 112 languages; most of them have a code of two letters here and of three letters there.
-    tatoeba = registry["tatoeba"]
-    assert len(tatoeba.pairs) == 112
-    for pair in tatoeba.pairs:
-        (language,) = set(pair) - {"en"}
-        own, english = tatoeba.select((language, "en"))
-        code = own.name.removeprefix("tatoeba.")[:3]
-        assert (own.name, english.name) == (f"tatoeba.{code}-eng.{code}", f"tatoeba.{code}-eng.eng")
-        assert own.addresses[-1].endswith(f"/facebookresearch/LASER/main/data/tatoeba/v1/{own.name}")
-        assert len(language) == 2 or language == code
-    assert len(registry["multi30k_captions"].select(("en",))) == 5
-    (paranmt,) = registry["paranmt"].select(("en",))
-    assert paranmt.members == ("para-nmt-50m/para-nmt-50m.txt",)
-    assert paranmt.addresses[0].startswith("https://drive.usercontent.google.com/")
+    assert len(registry["tatoeba"].pairs) == 112
+    own, english = registry["tatoeba"].select(("fr", "en"))
+    assert (own.name, english.name) == ("tatoeba.fra-eng.fra", "tatoeba.fra-eng.eng")
 
 
 def test_the_shipped_registry_agrees_with_the_real_files(mirror):
-    checked = 0
-    for dataset in read_registry(SHIPPED).values():
+    registry, checked = read_registry(SHIPPED), 0
+    for dataset in registry.values():
         for file in dataset.files:
             paths = [mirror / address.partition("://")[2] for address in file.addresses]
             real = next((path for path in paths if path.is_file()), None)
@@ -234,26 +179,17 @@ def test_the_shipped_registry_agrees_with_the_real_files(mirror):
                 assert (sha256(real), real.stat().st_size) == (file.sha256, file.size), file.name
                 checked += 1
     assert checked == 60
-
-
-def test_what_can_change_upstream_has_a_digest_or_a_commit():
+    # What can change upstream has a digest or a commit.
     names = ("tatoeba", "uriel", "bibles", "senteval", "sts_open", "bucc2018_open", "wmt21", "wmt22", "wmt23")
-    registry = read_registry(SHIPPED)
-    assert [
-        file.name
-        for name in names
-        for file in registry[name].files
-        if not file.sha256 and re.search(r"/(main|master)/", file.addresses[0])
-    ] == []
-    assert not any("//senteval/" in address for address in registry["senteval"].files[0].addresses)
+    moving = [file for name in names for file in registry[name].files if not file.sha256]
+    assert not [file.name for file in moving if re.search(r"/(main|master)/", file.addresses[0])]
 
 
 def test_the_sample_of_the_shipped_registry_is_in_the_repository():
     samples = [d for d in read_registry(SHIPPED).values() if d.name.startswith("sample_")]
     assert len(samples) == 8
-    digests = {f.addresses[0]: (f.sha256, f.size) for d in samples for f in d.files if f.sha256}
     for file in (file for dataset in samples for file in dataset.files):
         assert file.shipped
         shipped = ROOT / urlsplit(file.addresses[0]).path
         # A row for several languages has no digest; the file that it shares has one in its own row.
-        assert (sha256(shipped), shipped.stat().st_size) == digests[file.addresses[0]], shipped
+        assert file.sha256 in (None, sha256(shipped)), shipped

@@ -13,7 +13,7 @@ import scipy.sparse
 from function_encoder import FunctionEncoder
 from pair_files import write_pairs
 from sentencepiece import SentencePieceProcessor
-from small_corpus import sentence_pairs, trained_vocabulary, write_training_data
+from small_corpus import sentence_pairs, trained_vocabulary
 from training_runs import SETTINGS, train_model, training_inputs
 
 from paraphrastic import load_model
@@ -21,8 +21,8 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic_pipeline.training import teacher_tables
-from paraphrastic_pipeline.training.beginning import untrained_model
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.initialization import untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.teacher import embed_pieces, embed_sample, piece_texts
 from paraphrastic_pipeline.training.teacher_tables import fit_tables, ridge
@@ -56,11 +56,19 @@ class Counted:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return write_training_data(tmp_path_factory.mktemp("data"), PAIRS, size=300)
+    folder = tmp_path_factory.mktemp("data")
+    return encoded(folder, merged(folder / "pairs.parquet"), size=300)
 
 
 def merged(path: Path, corpora: Sequence[int] = (0,)) -> Path:
     return write_pairs(path, PAIRS, corpus=pa.array(np.resize(np.array(corpora, np.int16), len(PAIRS))))
+
+
+def encoded(folder: Path, pairs: Path, *, size: int, texts: Sequence[int] = ()) -> tuple[Path, Path]:
+    """The data set of these pairs, and its vocabulary."""
+    vocabulary, dataset = trained_vocabulary(pairs, folder / "m", size=size), folder / "d.h5"
+    encode_dataset(pairs, [UnitVocabulary("subword", (vocabulary,), 100)], dataset, texts=texts, threads=1)
+    return dataset, vocabulary
 
 
 def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> list[Float32]:
@@ -73,7 +81,7 @@ def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> li
 def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences: int = 1200) -> Path:
     dataset, vocabulary = data
     teacher = Counted().encoder
-    sample(merged(folder / "pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
+    sample(dataset.with_name("pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
     embed_pieces(dataset, [vocabulary], folder / "pieces.h5", encoder=teacher)
     files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "output": folder / "tables.h5"}
     fit_tables(dataset, **files, threads=threads)
@@ -101,8 +109,22 @@ def test_a_side_that_the_teacher_does_not_know_has_the_vector_of_the_other(tmp_p
     assert not source[2::3].any()
     assert not target[2::3].any()
     assert {*teacher.asked} == {"en"}
-    with pytest.raises(InputError, match=r"s\.h5: the teacher has no vector for any sentence"):
+    with pytest.raises(InputError, match="p: the teacher knows no language"):
         sample(pairs, tmp_path / "s.h5", teacher, languages=[("de", "fr")] * 3, known=["en"])
+    with pytest.raises(InputError, match="p: contains no pairs"):
+        sample(write_pairs(pairs, [], corpus=pa.array([], pa.int16())), tmp_path / "s.h5", teacher)
+
+
+def test_a_sample_of_other_pairs_is_refused(data: tuple[Path, Path], tmp_path: Path) -> None:
+    """As many pairs in another order are other pairs."""
+    sample(
+        merged(tmp_path / "pairs.parquet", corpora=(1, 0)),
+        tmp_path / "s.h5",
+        Counted(),
+        languages=[("en", "en")] * 2,
+    )
+    with pytest.raises(InputError, match=r"s\.h5: .*other pairs than .*d\.h5"):
+        fit_tables(data[0], pieces=tmp_path / "p", sample=tmp_path / "s.h5", output=tmp_path / "t", threads=1)
 
 
 def test_a_sentence_without_a_pair_is_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +152,8 @@ def test_tables_count_a_sentence_without_a_pair_once(tmp_path: Path, monkeypatch
     monkeypatch.setattr(teacher_tables, "ridge", noted)
     pairs = [(one, one) if number % 3 == 1 else (one, other) for number, (one, other) in enumerate(PAIRS)]
     path = write_pairs(tmp_path / "p", pairs, corpus=pa.array(np.resize(np.array([0, 4, 0], np.int16), 600)))
-    vocabulary = trained_vocabulary(path, tmp_path / "m", size=300)
-    for name, texts in (("with", [4]), ("without", [])):
-        dataset = tmp_path / f"{name}.h5"
-        encode_dataset(path, [UnitVocabulary("subword", (vocabulary,), 100)], dataset, texts=texts, threads=1)
+    for texts in ([4], []):
+        dataset, vocabulary = encoded(tmp_path, path, size=300, texts=texts)
         sample(path, tmp_path / "s", Counted(), languages=[("en", "en")] * 5, texts=texts)
         embed_pieces(dataset, [vocabulary], tmp_path / "pieces", encoder=Counted().encoder)
         fit_tables(
@@ -244,9 +264,7 @@ def test_nothing_is_trained_on_sentences_without_a_pair(tmp_path: Path) -> None:
     alone = [(text, text) for text in ("a zebra jumps", "zebras jump over quick foxes")]
     pairs = [*PAIRS[:100], *20 * alone]
     path = write_pairs(tmp_path / "p", pairs, corpus=pa.array([0] * 100 + [1] * 40, pa.int16()))
-    data, vocabulary = tmp_path / "d.h5", trained_vocabulary(path, tmp_path / "m", size=120)
-    units = [UnitVocabulary("subword", (vocabulary,), None)]
-    encode_dataset(path, units, data, texts=[1], threads=1)
+    data, vocabulary = encoded(tmp_path, path, size=120, texts=[1])
     begun = untrained_model(training_inputs((data, vocabulary), SETTINGS)).tensors["embeddings"]
     model = load_model(train_model((data, vocabulary), tmp_path / "out", SETTINGS).parent)
     assert isinstance(model, AverageEncoder)
@@ -260,6 +278,6 @@ def test_nothing_is_trained_on_sentences_without_a_pair(tmp_path: Path) -> None:
     assert len(told - learned) > 5
     assert not moved[sorted(told - learned)].any()
     # With nothing else, there is nothing to train on.
-    encode_dataset(path, units, data, texts=[0, 1], threads=1)
+    encoded(tmp_path, path, size=120, texts=[0, 1])
     with pytest.raises(InputError, match=r"d\.h5: contains no pairs"):
         train_model((data, vocabulary), tmp_path / "none", SETTINGS)

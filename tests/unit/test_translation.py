@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from pair_files import filter_files, read_tsv, settings_of, write_pairs
+from pair_files import filter_files, read_tsv, write_pairs
 from small_corpus import sentence_pairs
 from tiny_transformer import write_marian
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -24,8 +24,6 @@ from paraphrastic_pipeline.corpus.translation import (
 )
 
 NONE = Translation(None, None, False)
-LEAST = {"rule": "probability", "min_probability": 0.1}
-BEST = {"rule": "best", "min_probability": 0.0}
 PAIRS = [(target, source) for source, target in sentence_pairs(60)]
 
 
@@ -94,7 +92,7 @@ def test_a_corpus_is_translated_in_blocks_and_shards(tmp_path, monkeypatch):
     assert pa.concat_tables(translated(shard=(number, 4)) for number in range(1, 5)) == whole
 
 
-def gathered(folder, rows, rule=LEAST, **settings):
+def gathered(folder, rows):
     """The counts and the pairs of translations, which are in two shards."""
     columns = [*zip(*((*row[:2], n, *row[2:]) for n, row in enumerate(rows)), strict=True)]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, TRANSLATED_SCHEMA.types, strict=True)]
@@ -102,9 +100,7 @@ def gathered(folder, rows, rule=LEAST, **settings):
     pq.write_table(table.slice(0, 1), shards[0])
     pq.write_table(table.slice(1), shards[1])
     files = filter_files(folder)
-    options = {"language": "en", "identifier": None, "rule": rule and settings_of(rule), **settings}
-    preparation = {"folding": {}, "lowercase": True, "segmentation": {"zh": "full"}}
-    result = gather_translations(shards, files, **options, preparation=preparation, seed=1)
+    result = gather_translations(shards, files, seed=1)
     assert result == json.loads(files.counts.read_text())
     return result, [tuple(row.values()) for row in pq.read_table(files.pairs).to_pylist()]
 
@@ -118,8 +114,7 @@ def test_bad_translations_are_counted_by_reason(tmp_path):
         ("e", "good two", -0.4, True),
     ]
     counts, pairs = gathered(tmp_path, rows)
-    expected = {"read": 5, "too_long": 1, "endless": 1, "empty": 1, "wrong_language": 0, "pairs": 2}
-    assert counts == expected
+    assert counts == {"read": 5, "too_long": 1, "endless": 1, "empty": 1, "pairs": 2}
     assert pairs == [("a", "good one", 1, -0.1), ("e", "good two", 5, -0.4)]
     shown = [(row["kind"], row["source"]) for row in read_tsv(tmp_path / "examples.tsv")]
     assert shown == [("too_long", "d"), ("endless", "c"), ("empty", "b"), ("kept", "a"), ("kept", "e")]
@@ -127,23 +122,3 @@ def test_bad_translations_are_counted_by_reason(tmp_path):
     with pytest.raises(InputError, match=r"none of 3 .*too_long 1, endless 1, empty 1$"):
         gathered(tmp_path, rows[1:4])
     assert not (tmp_path / "out.parquet").exists()
-
-
-@pytest.mark.parametrize(
-    ("settings", "wrong"),
-    [
-        ({}, [2]),
-        ({"identify": "original"}, [0, 2]),
-        ({"rule": None}, []),
-        ({"identifier": None}, []),
-        ({"rule": BEST}, [2]),
-        ({"rule": BEST, "language": "de"}, [0, 1]),
-    ],
-)
-def test_translations_are_in_their_language(tmp_path, mirror, settings, wrong):
-    lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
-    texts = ["NO SMOKING HERE", "The children play", "Die Kinder spielen im Garten"]
-    rows = [("a", text, -0.1, True) for text in texts]
-    counts, pairs = gathered(tmp_path, rows, **{"identifier": lid, **settings})
-    assert [pair[2] for pair in pairs] == [row + 1 for row in range(3) if row not in wrong]
-    assert counts["wrong_language"] == len(wrong)

@@ -95,7 +95,6 @@ def test_settings() -> None:
         refused("language_id", "lid177"),
         refused("definitions.x y", {"languages": ["en"], "corpora": ["sample_paranmt"]}),
         refused("mirror", "https://me:mine@host"),
-        refused("mirror", "https://host/?token=mine"),
     )
 
 

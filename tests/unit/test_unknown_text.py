@@ -22,8 +22,8 @@ from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import SPACE, UNSEEN, byte_pieces, load_sentencepiece, ordinary_pieces
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.settings.sections.configuration import Definition
-from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.initialization import TrainingInputs, untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
 from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,9 @@ from small_corpus import sentence_pairs, write_training_data
 from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import train
-from paraphrastic_pipeline.training.beginning import TrainingInputs
-from paraphrastic_pipeline.training.loop import TrainingRun
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.initialization import TrainingInputs
 
 SETTINGS = replace(
     TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=4, seed=3),
@@ -65,44 +66,40 @@ def train_model(
 ) -> Path:
     """Train, with checkpoints after this time and after each epoch, and return the model's weights."""
     inputs = training_inputs(data, settings)
-    watching = train.Watching(checkpoint_minutes=minutes)
-    train.train_model(inputs, output, threads=1, watching=watching, **more)
+    train.train_model(inputs, output, threads=1, checkpoint_minutes=minutes, **more)
     return output / "model.safetensors"
 
 
-def stopped(
-    data: tuple[Path, Path],
-    output: Path,
-    settings: TrainingSettings,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    step: int,
-    minutes: float = 0.0,
-    **more: Any,
-) -> list[Path]:
-    """Interrupt a run at a step and return its checkpoints, newest first; it writes one after each step."""
-    with interrupted_at(step, monkeypatch):
-        train_model(data, output, settings, minutes=minutes, **more)
-    assert not (output / "model.safetensors").exists()
-    return sorted((output / "checkpoints").glob("*.safetensors"), reverse=True)
+@contextmanager
+def steps_seen(see: Callable[[int, float], float]) -> Iterator[None]:
+    """Call `see` with the number and the loss of each step, which takes what it returns as its loss."""
+    steps = 0
+
+    def counted(plain: Callable[..., float]) -> Callable[..., float]:
+        def step(*arguments: Any) -> float:
+            nonlocal steps
+            steps += 1
+            return see(steps, plain(*arguments))
+
+        return step
+
+    with pytest.MonkeyPatch.context() as patch:
+        for engine in (FusedEngine, AutogradEngine):
+            patch.setattr(engine, "step", counted(engine.step))
+        yield
 
 
 @contextmanager
-def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def interrupted_at(last: int) -> Iterator[None]:
     """Interrupt a training in the `with` block at this step."""
-    plain, steps = TrainingRun._step, 0
 
-    def counted(run: TrainingRun, *arguments: Any, **named: Any) -> float:
-        nonlocal steps
-        steps += 1
-        if steps == step:
+    def see(step: int, loss: float) -> float:
+        if step == last:
             raise KeyboardInterrupt
-        return plain(run, *arguments, **named)
+        return loss
 
-    with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_step", counted)
-        with pytest.raises(KeyboardInterrupt):
-            yield
+    with steps_seen(see), pytest.raises(KeyboardInterrupt):
+        yield
 
 
 def history(model: Path) -> list[dict[str, Any]]:

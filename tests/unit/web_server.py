@@ -59,18 +59,9 @@ def status(code, **headers):
 
 
 def give(
-    data=DATA,
-    *,
-    cut=None,
-    etag='"v1"',
-    modified=None,
-    ranges=True,
-    check=True,
-    shift=0,
-    length=None,
-    stall=False,
-    kind=None,
-):
+    data=DATA, *, cut=None, etag='"v1"', modified=None, ranges=True, check=True, shift=0, length=None,
+    stall=False, kind=None,
+):  # fmt: skip
     """Reply with the file and handle Range and If-Range correctly, except for what the arguments spoil."""
 
     def reply(handler):
@@ -87,8 +78,7 @@ def give(
         for name, value in (("ETag", etag), ("Last-Modified", modified), ("Content-Type", kind)):
             if value:
                 handler.send_header(name, value)
-        if length != "none":
-            handler.send_header("Content-Length", str(length or len(data) - start))
+        handler.send_header("Content-Length", str(length or len(data) - start))
         handler.end_headers()
         handler.wfile.write(data[start:cut])
         handler.wfile.flush()

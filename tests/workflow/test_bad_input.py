@@ -1,13 +1,12 @@
 """Test that bad input ends in one clear line that names file and cause, and that nothing counts as done."""
 
-import gzip
 import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipelines import ROOT, snakemake
+from pipelines import snakemake
 
 CONFIG = """
 registry: registry.tsv
@@ -24,38 +23,31 @@ evaluation: {sts: sts}
 """
 REGISTRY = """\
 name	version	kind	languages	file	addresses	sha256	size	members	licence	commercial
-mine	1	{kind}	{languages}	{file}	file:mine/{file}	{sha256}	-	{members}	own	yes
-{more}sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own	yes
+mine	1	opus	en-xx	en-xx.txt.zip	file:mine/en-xx.txt.zip	{sha256}	-	c.en c.xx	own	yes
+sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own	yes
 """
 ENGLISH = [f"this is the sentence with number {i}" for i in range(500)]
 FOREIGN = [f"dette er setningen med nummer {i}" for i in range(500)]
 
-Prepare = Callable[..., None]
+Opus = Callable[..., None]
 
 
 @pytest.fixture
-def prepare(pipeline: Path) -> Prepare:
-    """Return a function that sets up a registry with one corpus, whose files the test writes into `mine/`."""
+def opus(pipeline: Path) -> Opus:
+    """Return a function that sets up a registry with one corpus, whose archive lies in `mine/`."""
     (pipeline / "mine").mkdir()
     (pipeline / "config.yaml").write_text(CONFIG)
 
-    def register(
-        kind: str, file: str, *, languages: str, members: str = "-", sha256: str = "-", more: str = ""
-    ) -> None:
-        text = REGISTRY.format(
-            kind=kind, file=file, languages=languages, members=members, sha256=sha256, more=more
-        )
-        (pipeline / "registry.tsv").write_text(text)
+    def register(sha256: str = "-") -> None:
+        (pipeline / "registry.tsv").write_text(REGISTRY.format(sha256=sha256))
 
     return register
 
 
 def write_zip(path: Path, english: list[str], foreign: list[str]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("c.en-xx.en", "".join(f"{line}\n" for line in english))
-        archive.writestr(
-            "c.en-xx.xx", "".join(f"{line}\n" for line in foreign).encode("utf-8", "surrogateescape")
-        )
+        archive.writestr("c.en", "".join(f"{line}\n" for line in english))
+        archive.writestr("c.xx", "".join(f"{line}\n" for line in foreign).encode("utf-8", "surrogateescape"))
 
 
 def fails(pipeline: Path, target: str, message: str) -> None:
@@ -68,141 +60,73 @@ def fails(pipeline: Path, target: str, message: str) -> None:
     assert not (pipeline / target).exists()
 
 
-def opus(prepare: Prepare) -> None:
-    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx")
-
-
 PAIRS = "results/pairs/mine/en-xx.parquet"
+MERGED = "results/corpora/xx/pairs.parquet"
+LONG = ["much too long " * 40] * 20
+FETCHED = "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: "
 
 
-def test_a_truncated_zip(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
+@pytest.mark.parametrize(
+    ("english", "foreign", "more", "target", "message"),
+    [
+        (ENGLISH, FOREIGN, {"kept": 1000}, PAIRS, "en-xx.txt.zip: damaged: "),
+        (ENGLISH, FOREIGN, {"kept": 0}, PAIRS, FETCHED),
+        (ENGLISH, FOREIGN, {"sha256": "0" * 64}, PAIRS, FETCHED),
+        (ENGLISH, FOREIGN[:-3], {}, PAIRS, "500"),
+        ([], [], {}, PAIRS, "resources/downloads/mine/en-xx.txt.zip: the corpus is empty"),
+        (LONG, FOREIGN[:20], {}, MERGED, "results/scored/mine/en-xx/1-of-1.parquet: "),
+    ],
+)
+def test_a_corpus_that_cannot_be_used(pipeline: Path, opus: Opus, english, foreign, more, target, message):
+    opus(more.get("sha256", "-"))
     path = pipeline / "mine/en-xx.txt.zip"
-    write_zip(path, ENGLISH, FOREIGN)
-    path.write_bytes(path.read_bytes()[:1000])
-    fails(pipeline, PAIRS, "en-xx.txt.zip: damaged: File is not a zip file")
+    write_zip(path, english, foreign)
+    path.write_bytes(path.read_bytes()[: more.get("kept")])
+    fails(pipeline, target, message)
 
 
-def test_a_wrong_checksum(pipeline: Path, prepare: Prepare) -> None:
-    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx", sha256="0" * 64)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)
-    fails(
-        pipeline,
-        PAIRS,
-        "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: ",
-    )
-
-
-def test_a_missing_file(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    fails(
-        pipeline,
-        PAIRS,
-        "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: ",
-    )
-
-
-def test_sides_of_unequal_length(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN[:-3])
-    fails(pipeline, PAIRS, "500")
-
-
-def test_bytes_that_are_not_utf8(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
+def test_bytes_that_are_not_utf8(pipeline: Path, opus: Opus) -> None:
+    opus()
     write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, [*FOREIGN[:41], "\udcff", *FOREIGN[42:]])
     run = snakemake(pipeline, "--configfile", "config.yaml", "--", PAIRS)
     assert run.returncode == 0, run.stdout
     log = (pipeline / "results/logs/extract_corpus/mine/en-xx.log").read_text()
-    assert "xx side:42: not UTF-8: byte 0xff" in log
+    assert "c.en-xx.xx:42: not UTF-8: byte 0xff" in log
     (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 0.001}\n")
-    fails(pipeline, PAIRS, "en-xx.txt.zip: xx side:42: not UTF-8: byte 0xff (1 of 500 rows")
+    fails(pipeline, PAIRS, "en-xx.txt.zip: c.en-xx.xx:42: not UTF-8: byte 0xff (1 of 500 rows")
 
 
-def test_a_path_to_no_file(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    entry = "{path: mine/gone.tsv}"
-    (pipeline / "config.yaml").write_text(CONFIG.replace("[mine]", f"[{entry}]"))
-    fails(pipeline, PAIRS, "config: definitions.xx.corpora.0.path: ")
-
-
-def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
-    prepare(
-        "aligned",
-        "a.en.gz",
-        languages="en",
-        more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\tyes\n",
-    )
-    for code in ("en", "xx"):
-        (pipeline / f"mine/a.{code}.gz").write_bytes(gzip.compress(b"", mtime=0))
-    fails(pipeline, PAIRS, "resources/downloads/mine/a.xx.gz: the corpus is empty")
-
-
-def test_a_corpus_emptied_by_the_filters(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ["much too long " * 40] * 20, FOREIGN[:20])
-    fails(pipeline, "results/corpora/xx/pairs.parquet", "results/scored/mine/en-xx/1-of-1.parquet: ")
-
-
-def test_an_sts_archive_with_a_missing_file(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
+def test_an_sts_archive_with_a_missing_file(pipeline: Path, opus: Opus) -> None:
+    opus()
     archive = pipeline / "data/sample/STS.zip"
     shutil.copy2(archive, pipeline / "whole.zip")
     with zipfile.ZipFile(pipeline / "whole.zip") as whole, zipfile.ZipFile(archive, "w") as less:
         for name in whole.namelist():
             if "STS14-en-test/STS.gs.images" not in name:
                 less.writestr(name, whole.read(name))
-    fails(
-        pipeline,
-        "results/testsets/sts.parquet",
-        "error in prepare_sts: resources/downloads/sts/STS.zip: STS14-en-test/STS.gs.images.txt is missing",
+    message = (
+        "error in prepare_sts: resources/downloads/sts/STS.zip: STS14-en-test/STS.gs.images.txt is missing"
     )
+    fails(pipeline, "results/testsets/sts.parquet", message)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "models: [xx]",
-            "models: [xx]\ntrainig: {}",
-            "config: trainig: unknown key; did you mean 'training'?",
-        ),
+        ("models: [xx]", "models: [xx]\ntrainig: {}", "config: trainig: "),
         ("epochs: 1", "epochs: many", "config: training.epochs: "),
-        (
-            "corpora: [mine]",
-            "corpora: [yours]",
-            "config: definitions.xx.corpora: 'yours' is not in the registry",
-        ),
+        ("[mine]", "[yours]", "config: definitions.xx.corpora: 'yours' "),
+        ("[mine]", "[{path: mine/gone.tsv}]", "config: definitions.xx.corpora.0.path: "),
+        ("models: [xx]", "models: [xx]\nmodels: [xx]", "config.yaml:4: "),
     ],
 )
 def test_a_bad_configuration_stops_before_anything_runs(
-    pipeline: Path, prepare: Prepare, old: str, new: str, message: str
+    pipeline: Path, opus: Opus, old: str, new: str, message: str
 ) -> None:
-    opus(prepare)
+    opus()
     (pipeline / "config.yaml").write_text(CONFIG.replace(old, new))
-    fails(pipeline, PAIRS, message)
-    assert not (pipeline / "resources").exists()
-
-
-def test_a_key_that_is_given_twice(pipeline: Path) -> None:
-    (pipeline / "config.yaml").write_text(CONFIG + "training: {epochs: 2}\n")
     run = snakemake(pipeline, "--configfile", "config.yaml", "--", PAIRS)
     assert run.returncode != 0
-    assert f"config.yaml:{len(CONFIG.splitlines()) + 1}: " in run.stdout
-
-
-def test_the_small_corpus_of_these_tests_is_good(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)
-    targets = ("results/corpora/xx/pairs.parquet", "results/testsets/sts.parquet")
-    run = snakemake(pipeline, "--configfile", "config.yaml", "--", *targets)
-    assert run.returncode == 0, run.stdout
-
-
-@pytest.mark.slow("trains and evaluates a model")
-def test_a_model_of_the_small_corpus(pipeline: Path, prepare: Prepare) -> None:
-    opus(prepare)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)
-    run = snakemake(pipeline, "--configfile", "config.yaml", "--", "results/models/xx/README.md")
-    assert run.returncode == 0, run.stdout
-    assert ROOT.name not in (pipeline / "results/models/xx/README.md").read_text().splitlines()[0]
+    assert message in run.stdout
+    assert "Traceback" not in run.stdout
+    assert not (pipeline / "resources").exists()

@@ -2,15 +2,10 @@
 
 import csv
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from pipelines import ROOT, snakemake
 
@@ -61,10 +56,6 @@ def test_a_filter_is_a_setting_and_a_score(pipeline: Path, edit: Edit) -> None:
     assert run.returncode == 0, run.stdout
     folder = pipeline / "results/selected/fr/sample_aligned"
     assert json.loads((folder / "en-fr.counts.json").read_text())["dropped"]["length_ratio"] > 0
-    # Words by white space are nearly the tokens that the filter counts.
-    pairs = pd.read_parquet(folder / "en-fr.parquet")
-    words = pd.DataFrame({side: pairs[side].str.split(" ").str.len() for side in ("source", "target")})
-    assert (words.max(axis=1) <= 3 * words.min(axis=1)).all()
 
 
 def test_a_table_is_a_function_and_its_files(finished: Path, edit: Edit) -> None:
@@ -86,12 +77,9 @@ def test_a_table_is_a_function_and_its_files(finished: Path, edit: Edit) -> None
 def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> None:
     task, function = examples("A task")
     configure(pipeline)
-    edit(
-        pipeline / "src/paraphrastic_pipeline/evaluation/tasks.py",
-        "}\nLAYOUTS = {",
-        f"{task}}}\nLAYOUTS = {{",
-    )
-    (pipeline / "src/paraphrastic_pipeline/evaluation/detection.py").write_text(function)
+    package = pipeline / "src/paraphrastic_pipeline/evaluation"
+    edit(package / "tasks.py", "}\nLAYOUTS = {", f"{task}}}\nLAYOUTS = {{")
+    (package / "detection.py").write_text(function)
     # The model that comes with the package, so no model has to be trained.
     place = pipeline / "src/paraphrastic/models/en"
     configure(pipeline, more=f"systems: {{theirs: {{path: {place}}}}}\n")
@@ -102,35 +90,24 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
         (row,) = csv.DictReader(file)
     assert (row["system"], row["source"], row["data"]) == ("theirs", "measured", "sample")
     assert 0 < float(row["accuracy"]) < 100
-    assert "Accuracy × 100 of telling paraphrases" in (pipeline / "results/tables/detection.md").read_text()
     # The new table is among all tables and on the page of results.
     run = snakemake(pipeline, "--dry-run", "--forcerun", "evaluate_system", *RUN, "results/report.html")
     assert "Evaluate theirs on detection" in run.stdout
-    edit(pipeline / "config.yaml", "{detection: ", "{detections: ")
-    run = snakemake(pipeline, "--dry-run", *RUN, "all")
-    assert "config: evaluation.only.detections: unknown key; did you mean 'detection'?" in run.stdout
 
 
 @pytest.mark.slow("runs a pipeline")
-def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
+def test_a_kind_of_corpus_is_named_in_a_table_and_has_a_reader(pipeline: Path, edit: Edit) -> None:
     kind, reader, entry = examples("A kind of corpus")
     edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")
     readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
-    edit(readers, "_READERS: ", f"{reader}\n\n_READERS: ")
-    edit(readers, '    "text": _text', f'{entry}    "text": _text')
+    edit(readers, "def _captions(", f"{reader}\n\ndef _captions(")
+    edit(readers, '        case "tmx":', f'{entry}        case "tmx":')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 0.5}\n")
     run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
     assert run.returncode == 0, run.stdout
     log = (pipeline / "results/logs/extract_corpus/talks/en-fr.log").read_text()
     assert "talks.pipe:2: no bar between source and target" in log
-    # The model is planned with the new kind, and an unknown ending is reported with the list of known ones.
-    run = snakemake(pipeline, "--dry-run", *RUN, "all")
-    assert re.search(r"^train_model +\d+$", run.stdout, re.M)
-    (pipeline / "talks.pipe").rename(pipeline / "talks.bar")
-    edit(pipeline / "config.yaml", "talks.pipe", "talks.bar")
-    run = snakemake(pipeline, "--dry-run", *RUN, "all")
-    assert ".parquet, .pipe, .tmx" in run.stdout
 
 
 @pytest.mark.slow("makes training data")
@@ -147,8 +124,3 @@ def test_a_setting_is_declared_once_and_used_once(pipeline: Path, edit: Edit) ->
     edit(pipeline / "config.yaml", "min_pairs: -1", "min_pairs: 1000000")
     run = snakemake(pipeline, *RUN, "results/training/fr/dropout-0.0-megabatch-60/model.safetensors")
     assert re.search(r"train\.h5: has \d+ pairs; 1000000 are needed", run.stdout)
-    environment = {**os.environ, "PYTHONPATH": str(pipeline / "src")}
-    shutil.copytree(ROOT / "docs", pipeline / "docs")
-    subprocess.run([sys.executable, "docs/generate.py"], cwd=pipeline, env=environment, check=True)
-    reference = (pipeline / "docs/settings.md").read_text(encoding="utf-8")
-    assert "| `training.min_pairs` | The number of pairs that there must be, at least. | 0 |" in reference

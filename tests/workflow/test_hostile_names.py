@@ -19,20 +19,13 @@ def nothing_was_run(folder: Path) -> bool:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "[sample_aligned]",
-            '["x; rm -rf ~"]',
-            "definitions.fr.corpora: ",
-        ),
+        ("[sample_aligned]", '["x; rm -rf ~"]', "definitions.fr.corpora: "),
         ("  fr: {", '  "fr; touch pwned": {', "definitions.fr; touch pwned: "),
-        ("  fr: {", '  "fr\\n": {', "definitions.fr\\n: "),
         ("[en, fr]", '[en, "fr$(touch pwned)"]', "languages.1: "),
         ("{sts: sample_sts, b", "{sts: ../../etc, b", "'../../etc' is not in the registry"),
     ],
 )
-def test_hostile_names_are_refused_before_anything_runs(
-    pipeline: Path, old: str, new: str, message: str
-) -> None:
+def test_hostile_names_are_refused_before_anything_runs(pipeline: Path, old, new, message) -> None:
     assert old in SETTINGS
     (pipeline / "small.yaml").write_text(SETTINGS.replace(old, new))
     run = snakemake(pipeline, "--dry-run", "--configfile", "small.yaml", "--", PAIRS)

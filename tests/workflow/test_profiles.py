@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from pipelines import ROOT, Run, command, environment, snakemake
 
-from paraphrastic_pipeline.workflow.need import NEEDS
-
 PROFILES = ("slurm", "cluster-generic", "kubernetes")
 TARGET = "results/testsets/sts.parquet"
 TRAINING = "results/training/fr/dropout-0.0-megabatch-10/model.safetensors"
@@ -99,10 +97,10 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
     (job,) = Path(queue["QUEUE"]).iterdir()
     arguments = (job / "arguments").read_text()
     if profile == "cluster-generic":
-        assert "select=1:ncpus=1:mem=700mb -l walltime=00:3:00" in arguments
+        assert "select=1:ncpus=1:mem=700mb -l walltime=00:5:00" in arguments
     else:
         assert 'requests: {cpu: "1", memory: "700M"}' in arguments
-        assert '"timeout", "3m"' in arguments
+        assert '"timeout", "5m"' in arguments
         assert f'workingDir: "{pipeline}"' in arguments
         assert f"runAsUser: {os.getuid()}, runAsGroup: {os.getgid()}" in arguments
 
@@ -119,7 +117,7 @@ def test_a_failed_job_comes_again_with_more_memory(
     assert run.returncode == 0, run.stdout
     first, second = sorted(Path(queue["QUEUE"]).iterdir())
     assert [(job / "status").read_text().strip() for job in (first, second)] == ["1", "0"]
-    assert re.search("mem=1000mb|1000M", (second / "arguments").read_text())
+    assert re.search("mem=1100mb|1100M", (second / "arguments").read_text())
 
 
 @pytest.mark.slow("trains a model")
@@ -132,15 +130,6 @@ def test_a_training_has_one_core_of_a_cluster(pipeline: Path, queue: dict[str, s
     assert run.returncode == 0, run.stdout
     (job,) = Path(queue["QUEUE"]).iterdir()
     assert "select=1:ncpus=1:" in (job / "arguments").read_text()
-
-
-def test_jobs_have_the_settings_that_the_run_began_with(pipeline: Path, queue: dict[str, str]) -> None:
-    # A job that read this file would fail.
-    queue["BEFORE_JOB"] = "echo 'nonsense: 1' >>config/config.yaml"
-    run = run_in(pipeline, queue, "cluster-generic")
-    assert run.returncode == 0, run.stdout
-    again = run_in(pipeline, queue, "cluster-generic")
-    assert "config: nonsense: unknown key" in again.stdout
 
 
 def run_in(folder: Path, queue: dict[str, str], profile: str, *more: str, target: str = TARGET) -> Run:
@@ -176,14 +165,7 @@ RULES = [
 @pytest.mark.parametrize("block", RULES)
 def test_every_rule_says_what_it_takes(block: str) -> None:
     assert re.search(r"^    threads: ", block, re.M)
-    (step,) = re.findall(r'^        \*\*needs\("([a-z_{}]+)"\),$', block, re.M)
-    assert steps_of(step) <= {*NEEDS}
-
-
-def steps_of(step: str) -> set[str]:
-    """Return the steps that a name with a wildcard stands for."""
-    found = {name for name in NEEDS if re.fullmatch(re.sub(r"\{\w+\}", r"\\w+", step), name)}
-    return found or {step}
+    assert re.search(r'^        \*\*resources_of\("([a-z_{}]+)"\),$', block, re.M)
 
 
 @pytest.mark.parametrize("block", RULES)
@@ -200,14 +182,6 @@ def test_the_code_of_a_rule_has_the_function_that_it_calls() -> None:
     versions = re.findall(r'^        code=(lambda wildcards: )?code_of\("\w+", ([A-Z].+)\),$', text, re.M)
     assert len(called) > 10
     assert called == ["".join(version) for version in versions]
-
-
-def test_every_need_is_some_rules() -> None:
-    text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    asked = set().union(*map(steps_of, re.findall(r'needs\("([a-z_{}]+)"', text)))
-    # These describe the needs of other steps under certain settings, and what models add.
-    variants = {"score_pairs_treebank", "select_pairs_ranked"}
-    assert NEEDS.keys() - asked == {*variants, "train_transformer", "weights"}
 
 
 def test_rules_are_rules() -> None:

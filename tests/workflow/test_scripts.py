@@ -28,22 +28,19 @@ CONFIGURATIONS = {
     "more.yaml": ["all", "paper_tables"],
 }
 MORE = """
-models: [paraphrases, imported, transformer, pupil]
+models: [paraphrases, transformer, pupil]
 definitions:
   fr: {languages: [en, fr], corpora: [sample_aligned]}
   paraphrases:
     languages: [en]
     corpora: [subtitles_mined]
     selection: {paraphrase: {paraphrase_score: null}}
-  pupil: {languages: [en, fr], corpora: [sample_aligned], training: {distil: fr, init: teacher, teacher: fr}}
+  pupil: {languages: [en, fr], corpora: [sample_aligned], training: {soup: 2, init: teacher, teacher: fr}}
   transformer:
     languages: [en]
     corpora: [subtitles_translated]
     selection: {paraphrase: {paraphrase_score: null}}
     encoder: {transformer: some/transformer}
-  imported:
-    languages: [en]
-    dataset: {hdf5: own.h5, vocabulary: own.txt, sentencepiece: own.model}
 mined:
   subtitles_mined: {languages: [fr, en], corpora: [sample_aligned], encoder: fr, min_similarity: 0.7}
   subtitles_translated: {languages: [fr, en], corpora: [sample_aligned], translator: {model: some/translator}}
@@ -54,14 +51,14 @@ evaluation: {sts: sample_sts, retrieval: [pupil]}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
 FOUND_ELSEWHERE = {
+    "average_runs": {"input.folders", "output.sentencepiece", "output.config"},
     "choose_model": {"input.models", "output.weights", "output.sentencepiece", "output.config"},
     "choose_transformer": {"input.models", "output.pooling"},
     "convert_tokenizer": {"input.sentencepiece", "input.config", "output.modules"},
     "embed_pieces": {"input.system"},
     "embed_sample": {"input.system"},
-    "embed_teacher": {"input.system"},
     "encode_dataset": {"input.sentencepiece"},
-    "initialise_transformer": {"output.pooling"},
+    "initialize_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
     "measure_speed": {"input.systems"},
     "tabulate_systems": {"input.results"},
@@ -88,7 +85,6 @@ FOR_SNAKEMAKE = {
     "download_file": {"params.version"},
     "extract_corpus": {"params.files.0.version"},
     "gather_translations": {"params.corpora.0"},
-    "import_dataset": {f"params.versions.own.{ending}" for ending in ("h5", "txt", "model")},
     "merge_pairs": {"params.corpora.0"},
     "prepare_bucc": {"params.version"},
     "sample_paraphrases": {"params.corpora.0"},

@@ -17,7 +17,7 @@ def test_a_new_system_is_all_that_runs(finished: Path) -> None:
     assert "Evaluate theirs on sts" in evaluated
     assert all("theirs" in message for message in evaluated)
     assert "measure_speed" in plan.rules
-    assert plan.rules.isdisjoint({"train_model", "initialise_model", "merge_pairs", "prepare_testsets"})
+    assert plan.rules.isdisjoint({"train_model", "initialize_model", "merge_pairs", "prepare_testsets"})
 
 
 def test_speed_can_be_left_out(finished: Path) -> None:

@@ -15,5 +15,5 @@ with step(snakemake):
         languages=tuple(snakemake.wildcards.pair.split("-")),
         sentences=snakemake.params.sentences,
         seed=snakemake.params.seed,
-        **resources_of(snakemake, share=5),
+        **resources_of(snakemake),
     )

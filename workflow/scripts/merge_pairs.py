@@ -17,5 +17,5 @@ with step(snakemake):
         held_out=next(iter(snakemake.input.get("held_out", [])), None),
         merging=Merging(**{name: snakemake.params[name] for name in settings}),
         seed=snakemake.params.seed,
-        **resources_of(snakemake, share=5),
+        **resources_of(snakemake),
     )

@@ -15,5 +15,5 @@ with step(snakemake):
         FilterFiles(output.pairs, output.counts, output.examples),
         min_similarity=snakemake.params.min_similarity,
         seed=snakemake.params.seed,
-        **resources_of(snakemake, share=5),
+        **resources_of(snakemake),
     )

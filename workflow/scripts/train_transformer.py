@@ -8,18 +8,17 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic_pipeline.evaluation.development import DevelopmentData
-from paraphrastic_pipeline.training.beginning import TrainingInputs
-from paraphrastic_pipeline.training.train import Watching, train_model
-from paraphrastic_pipeline.training.transformer import begin_transformer
+from paraphrastic_pipeline.training.initialization import TrainingInputs
+from paraphrastic_pipeline.training.train import train_model
+from paraphrastic_pipeline.training.transformer import initialize_transformer
 
 with step(snakemake):
-    params, watching = snakemake.params, dict(snakemake.params.watching)
-    choose_by = watching.pop("choose_by")
+    params, watching = snakemake.params, snakemake.params.watching
     train_model(
         TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about),
         Path(snakemake.output[0]).parent,
         threads=snakemake.threads,
-        begin=begin_transformer,
-        development=DevelopmentData.of_rule(snakemake.input, choose_by).in_training(),
-        watching=Watching(**watching),
+        initialize=initialize_transformer,
+        development=DevelopmentData.of_rule(snakemake.input, watching["choose_by"]).in_training(),
+        checkpoint_minutes=watching["checkpoint_minutes"],
     )

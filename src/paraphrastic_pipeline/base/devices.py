@@ -5,7 +5,7 @@ from typing import Literal
 from paraphrastic.base.errors import InputError
 
 Device = Literal["auto", "cpu", "cuda"]
-Precision = Literal["auto", "float32", "bfloat16", "float16"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
 def choose_device(asked: Device, *, key: str) -> Literal["cpu", "cuda"]:
@@ -24,11 +24,7 @@ def choose_device(asked: Device, *, key: str) -> Literal["cpu", "cuda"]:
 
 
 def choose_precision(asked: Precision, device: str) -> Precision:
-    """Choose the precision on a device; `auto` is half precision on a GPU, of the kind that it has."""
+    """Choose the precision on a device; `auto` is float32 on a processor, and bfloat16 on a GPU."""
     if asked != "auto":
         return asked
-    if device == "cpu":
-        return "float32"
-    import torch
-
-    return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
+    return "float32" if device == "cpu" else "bfloat16"

@@ -14,9 +14,14 @@ _NO_MEMORY = re.compile(
     r"|can't start new thread|failed to launch worker thread|^Resource temporarily unavailable$",
     re.I,
 )
-# A user name or a password before the host of an address, and parameters with a token in them.
-_USER = re.compile(r"""(\b[a-z][a-z0-9+.-]*://)[^\s/?#"'<>]*@""", re.I)
-_TOKEN = re.compile(r"""(://[^\s?"'<>]*\?)[^\s"'<>]*(?:token|signature|secret)=[^\s"'<>]*""", re.I)
+# A user name or a password before the host of an address, and what follows a path if one of its parameters
+# opens what is closed to others, such as `access_token` and `X-Amz-Signature`.
+_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#]*(?:@|%40)", re.I)
+_TOKEN = re.compile(
+    r"(://[^\s?;#]*)[?;#](?:\S*(?:token(?!s=)|signature|passw|secret|credential|(?:api|access|auth)[-_]?key)"
+    r"[^\s=&;#]*|(?:\S*[&;#])?(?:sig|key|pass|auth))=\S*",
+    re.I,
+)
 
 
 class LogFormatter(logging.Formatter):
@@ -34,7 +39,7 @@ def spelled_out(text: str) -> str:
 
 def hide_secrets(text: str) -> str:
     """Return a text with `***` in place of the user names, passwords and tokens in its addresses."""
-    return _TOKEN.sub(r"\1***", _USER.sub(r"\1***@", text))
+    return _TOKEN.sub(r"\1?***", _USER.sub(r"\1***@", text))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

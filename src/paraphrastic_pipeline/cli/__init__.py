@@ -3,7 +3,7 @@
 from paraphrastic_pipeline.cli import runs, training_data
 
 COMMANDS = {
-    "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
+    "train a model": (runs.new, training_data.corpora, runs.config),
     "understand a run": (runs.report,),
 }
 ENDING = """\

@@ -1,4 +1,4 @@
-"""`paraphrastic new`, `config`, `plan` and `report`: before and after a run of the pipeline."""
+"""`paraphrastic new`, `config` and `report`: before and after a run of the pipeline."""
 
 import argparse
 import json
@@ -8,9 +8,8 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
-from paraphrastic_pipeline.cli.arguments import CONFIG_VALUES, CONFIGFILE, Settings, named, settings_of
+from paraphrastic_pipeline.cli.arguments import CONFIG_VALUES, CONFIGFILE, Settings, settings_of
 
 
 def _codes(text: str) -> list[str]:
@@ -31,7 +30,7 @@ example:
 
 Run the command in the folder of the pipeline. A file may be TSV, text with tabs, CSV, JSON lines, Parquet
 or TMX, plain or compressed. Name the languages in the order of its columns, or name one language for
-paraphrases. Two files with one sentence on each line, such as news.en and news.pl, are one corpus.
+paraphrases. Two files with one sentence on each line are one corpus: --corpus news.en --target news.pl.
 """,
     cli.argument(
         "--languages",
@@ -48,9 +47,11 @@ paraphrases. Two files with one sentence on each line, such as news.en and news.
         dest="corpora",
         help="files of sentence pairs, or names of corpora of OPUS or of the registry",
     ),
+    cli.argument("--target", metavar="FILE", help="file with the other side of the corpus, line by line"),
+    cli.several("--columns", "COLUMN", "columns of source and target in the files, by name or number from 1"),
     cli.output("configuration to write; - for standard output"),
 )
-def new(languages: list[str], corpora: list[str], output: str) -> None:
+def new(languages: list[str], corpora: list[str], output: str, **columns: Any) -> None:
     """A configuration to begin with."""
     from paraphrastic_pipeline.registry.language_labels import shortest_code
     from paraphrastic_pipeline.workflow.starter import starter_configuration
@@ -58,7 +59,7 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
     short = [shortest_code(code) for code in languages]
     if short != languages:
         cli.note(f"the languages {'-'.join(languages)} are {'-'.join(short)} here")
-    text = starter_configuration(short, corpora, "mine.yaml" if output == "-" else output)
+    text = starter_configuration(short, corpora, "mine.yaml" if output == "-" else output, **columns)
     if output != "-" and Path(output).exists():
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":
@@ -116,71 +117,6 @@ def config(configfile: list[Path], config: Settings, model: str | None, as_json:
         print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text))
     else:
         print(write_yaml(shown), end="")
-
-
-def _share(text: str) -> float:
-    share = cli.number(text)
-    if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and at most 1, such as 0.5")
-    return share
-
-
-@cli.command(
-    "estimate what a run takes: jobs, core-hours, disk and memory by step",
-    "Estimate what is left to run of a configuration: jobs, processor time, disk and memory by step.\n"
-    "The estimate uses measured rates and the sizes of the corpora.",
-    """\
-example:
-  paraphrastic plan --configfile config/config.yaml --cores 2
-  paraphrastic plan --all --by model --output plan.csv --targets all paper_tables
-
-Run the command where you would run `snakemake`, which lists the jobs for it. For corpora that are not yet
-downloaded, you can give the number of pairs: --pairs opensubtitles=20000000.
-""",
-    CONFIGFILE,
-    CONFIG_VALUES,
-    cli.several("--targets", "TARGET", "targets, as for snakemake (default: all)"),
-    cli.counted(
-        "--cores",
-        "cores of the machine, or of all nodes together (default: those of this machine)",
-        available_cores(),
-    ),
-    cli.flag("--all", "include what is already made in the plan", dest="everything"),
-    cli.several(
-        "--pairs",
-        "CORPUS=N",
-        "number of pairs of a corpus in each language pair, such as opensubtitles=1000000",
-        lambda text: named(text, "opensubtitles=1000000", cli.count),
-    ),
-    cli.several(
-        "--kept",
-        "CORPUS=SHARE",
-        "share of the pairs of a corpus that the selection keeps, such as paranmt=0.5",
-        lambda text: named(text, "paranmt=0.5", _share),
-    ),
-    cli.choice("--by", ("step", "rule", "model"), "what a row of the table stands for (default: step)"),
-    cli.file("--output", "also write the table to this .csv or .json file"),
-)
-def plan(
-    configfile: list[Path],
-    config: Settings,
-    cores: int,
-    pairs: list[tuple[str, int]],
-    kept: list[tuple[str, float]],
-    by: str,
-    output: str | None,
-    **planned: Any,
-) -> None:
-    """Print what a run will take."""
-    from paraphrastic_pipeline.workflow.plan import lines_of, make_plan, planned_run, write_plan
-
-    settings = settings_of(config)
-    run = planned_run(configfiles=configfile, config=settings, cores=cores, **planned)
-    made = make_plan(run, cores=cores, by=by, pairs=dict(pairs), kept=dict(kept))
-    if output:
-        write_plan(made, output)
-    for line in lines_of(made):
-        cli.say(line)
 
 
 @cli.command(

@@ -32,23 +32,9 @@ def read_blocks(
         yield from file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns)
 
 
-def read_table(path: str | Path, *, columns: list[str] | None = None, rows: int | None = None) -> pa.Table:
-    """The first `rows` rows of a Parquet file, or all of them, in memory."""
-    if rows is None:
-        return pq.ParquetFile(path).read(columns=columns)
-    blocks, left = [], rows
-    for block in read_blocks(path, columns=columns, rows=max(1, min(rows, READ_ROWS))):
-        blocks.append(block.slice(0, left))
-        left -= blocks[-1].num_rows
-        if not left:
-            break
-    schema = pq.read_schema(path)
-    return pa.Table.from_batches(blocks, pa.schema([schema.field(name) for name in columns or schema.names]))
-
-
-def noted(path: str | Path, key: str) -> int:
-    """The number that `BlockWriter.note` wrote into a Parquet file, or 0."""
-    return int((pq.read_metadata(path).metadata or {}).get(key.encode(), 0))
+def read_table(path: str | Path, *, columns: list[str] | None = None) -> pa.Table:
+    """A Parquet file in memory."""
+    return pq.ParquetFile(path).read(columns=columns)
 
 
 class BlockWriter:
@@ -67,23 +53,17 @@ class BlockWriter:
         """Append the rows of `block`, which has the writer's schema."""
         self.rows += block.num_rows
         self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([block])])
-        while self._waiting.num_rows >= BLOCK_ROWS:
-            self._flush()
-
-    def note(self, key: str, number: int) -> None:
-        """Write a number about the file into its metadata, where `noted` finds it; 0 is left out."""
-        if number:
-            self._writer.add_key_value_metadata({key: str(number)})
+        self._flush(BLOCK_ROWS)
 
     def finish(self) -> None:
         """Write the remaining rows as a last, shorter row group."""
-        if self._waiting.num_rows:
-            self._flush()
+        self._flush(1)
 
-    def _flush(self) -> None:
-        # Combined into one chunk, since chunk boundaries would affect the pages of the file.
-        self._writer.write_table(self._waiting.slice(0, BLOCK_ROWS).combine_chunks())
-        self._waiting = self._waiting.slice(BLOCK_ROWS)
+    def _flush(self, least: int) -> None:
+        while self._waiting.num_rows >= least:
+            # Combined into one chunk, since chunk boundaries would affect the pages of the file.
+            self._writer.write_table(self._waiting.slice(0, BLOCK_ROWS).combine_chunks())
+            self._waiting = self._waiting.slice(BLOCK_ROWS)
 
 
 @contextmanager

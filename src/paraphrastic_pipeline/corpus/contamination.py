@@ -23,6 +23,7 @@ _SCHEMA = pa.schema(
         "test_sentence": pa.string(),
     }
 )  # fmt: skip
+_SIDES = ("source", "target")
 # The name of the sentences that are held out, among the test sets that training pairs are searched for.
 HELD_OUT = "held_out"
 # Kinds of contamination.
@@ -32,7 +33,7 @@ _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", 
 
 
 class Match(NamedTuple):
-    """A test sentence that resembles a sentence: whether they are the same, their similarity, its number.
+    """A test sentence by its number, the side of a pair that resembles it, and how much.
 
     A similarity of 1 does not mean that they are the same: different sentences can have the same n-grams.
     """
@@ -40,6 +41,7 @@ class Match(NamedTuple):
     exact: bool
     similarity: float
     number: int
+    side: int
 
 
 class TestSentences:
@@ -52,7 +54,7 @@ class TestSentences:
     the other (prefix filtering; Chaudhuri, Ganti and Kaushik 2006).
 
     Args:
-        rows: rows of a file made by `testsets.gather_testsets`; their test sets become `names`.
+        rows: rows of a file made by `testsets.gather_testsets`.
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
         min_similarity: least similarity of near duplicates.
     """
@@ -63,27 +65,26 @@ class TestSentences:
     def __init__(
         self, rows: Sequence[Mapping[str, Any]], *, ngram: int = 3, min_similarity: float = 0.6
     ) -> None:
-        self.rows, self.names = rows, list(dict.fromkeys(row["testset"] for row in rows))
-        self._ngram, self._min_similarity = ngram, min_similarity
+        self.rows, self._ngram, self._min_similarity = rows, ngram, min_similarity
         self._exact: dict[str, list[int]] = {}
         self._having: dict[tuple[str, ...], list[int]] = {}
-        self._ngrams: list[set[tuple[str, ...]]] = []
+        self._ngrams = [ngrams_of(row["words"], ngram) for row in rows]
         for number, row in enumerate(rows):
             self._exact.setdefault("".join(row["words"]), []).append(number)
-            self._ngrams.append(ngrams_of(row["words"], ngram))
-            for each in self._ngrams[-1]:
+            for each in self._ngrams[number]:
                 self._having.setdefault(each, []).append(number)
         self._known = frozenset(self._having)
 
-    def find(self, words: list[str]) -> dict[str, Match]:
-        """The best match of a sentence's words in each test set that has one."""
+    def find(self, *sides: list[str]) -> dict[str, Match]:
+        """The best match in each test set, the first of equal ones, for a pair's words by side."""
         best: dict[str, Match] = {}
-        for number, similarity in self._near(words) if self._known else ():
-            testset = self.rows[number]["testset"]
-            if testset not in best or similarity > best[testset].similarity:
-                best[testset] = Match(False, similarity, number)
-        for number in reversed(self._exact.get("".join(words), ())):
-            best[self.rows[number]["testset"]] = Match(True, 1.0, number)
+        for side, words in enumerate(sides):
+            near = ((False, similarity, number) for number, similarity in self._near(words))
+            exact = ((True, 1.0, number) for number in self._exact.get("".join(words), ()))
+            for match in chain(near, exact):
+                testset = self.rows[match[2]]["testset"]
+                if testset not in best or match[:2] > best[testset][:2]:
+                    best[testset] = Match(*match, side)
         return best
 
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
@@ -129,28 +130,24 @@ def mark_contamination(
         held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for, too.
         seed: seed for the examples.
     """
-    rows = [row for block in read_blocks(testsets) for row in block.to_pylist()]
-    rows += _held_out_rows(held_out) if held_out else []
+    rows = read_table(testsets).to_pylist() + (_held_out_rows(held_out) if held_out else [])
     index = TestSentences(rows)
-    names = [name for name in index.names if name != HELD_OUT]
+    names = [name for name in dict.fromkeys(row["testset"] for row in rows) if name != HELD_OUT]
     samples = Samples(list(product(names, _KINDS)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
     with write_blocks(output, _SCHEMA, dictionary=_REPEATED) as writer:
-        for block in read_blocks(selected):
+        for block in read_blocks(selected, columns=[*_SIDES, "line"]):
             found = list(_find(index, block, first_row=read))
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(found, schema=_SCHEMA)
             writer.write(batch)
             numbers = [number_of.get((row["testset"], row["kind"]), -1) for row in found]
             samples.add(batch, np.array(numbers, np.intp))
-            best: dict[int, str] = {}
-            for row in found:
-                if row["testset"] != HELD_OUT:
-                    # In the order of the alphabet, exact comes before near.
-                    best[row["row"]] = min(row["kind"], best.get(row["row"], "near"))
-            pairs.update(best.values())
+            # What is exact comes last, and so it decides on a pair that is also near.
+            counted = sorted((row["kind"], row["row"]) for row in found if row["testset"] != HELD_OUT)
+            pairs.update({row: kind for kind, row in reversed(counted)}.values())
     shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
     write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
     result = {
@@ -164,34 +161,27 @@ def mark_contamination(
 
 def _held_out_rows(path: str | Path) -> list[dict[str, Any]]:
     """The sentences of held-out pairs, which are prepared like the training data, as rows of a test set."""
-    table = read_table(path, columns=["source", "target"])
     return [
         {"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)}
-        for pair in table.to_pylist()
+        for pair in read_table(path, columns=[*_SIDES]).to_pylist()
         for sentence in pair.values()
     ]
 
 
 def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
-    lines = block["line"].to_pylist()
-    sides = {name: block[name].to_pylist() for name in ("source", "target")}
-    for offset, texts in enumerate(zip(*sides.values(), strict=True)):
-        best: dict[str, tuple[Match, str, str]] = {}
-        for side, text in zip(sides, texts, strict=True):
-            for testset, match in index.find(words_of(text)).items():
-                if testset not in best or match[:2] > best[testset][0][:2]:
-                    best[testset] = (match, side, text)
-        for testset, (match, side, text) in best.items():
-            test = index.rows[match.number]
+    """The rows of the table for a block of pairs."""
+    for row, pair in enumerate(block.to_pylist(), start=first_row):
+        for testset, match in index.find(*(words_of(pair[side]) for side in _SIDES)).items():
+            side, test = _SIDES[match.side], index.rows[match.number]
             yield {
-                "row": first_row + offset,
-                "line": lines[offset],
+                "row": row,
+                "line": pair["line"],
                 "testset": testset,
                 "dataset": test["dataset"],
                 "kind": "exact" if match.exact else "near",
                 "similarity": match.similarity,
                 "side": side,
-                "sentence": text,
+                "sentence": pair[side],
                 "test_sentence": test["sentence"],
             }
 

@@ -1,7 +1,7 @@
 """Counts of pairs by the reason for which they are dropped, and a warning about steps that drop many."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,6 @@ from paraphrastic_pipeline.base.tables import write_csv, write_tsv
 
 # What the names of corpora without pairs end with in tables.
 WITHOUT_PAIRS = " (text)"
-# The reason of the extraction, and the name of its number in Parquet files and counts.
-UNREADABLE = "unreadable"
 # Why the merge drops a pair, in this order.
 MERGE_REASONS = ("duplicates", "contaminated", "held_out", "capped")
 # A step that drops a larger share of its pairs says so.
@@ -40,13 +38,7 @@ class FilterFiles:
 
 
 def loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:
-    """A sentence on the share of a corpus's pairs that is dropped; None if it is small.
-
-    Args:
-        name: the corpus.
-        read: its pairs.
-        dropped: pairs dropped for each reason.
-    """
+    """A sentence on a corpus of which so many pairs are `dropped` for each reason; None if they are few."""
     total = sum(dropped.values())
     if total <= LARGE * read:
         return None
@@ -67,13 +59,9 @@ def merge_reasons(corpus: Mapping[str, Any]) -> dict[str, int]:
 
 
 def read_before_merging(path: str | Path, results: Path) -> int | None:
-    """How many pairs were read from the corpora of a merge; None if a corpus lacks its counts.
+    """How many pairs were read for a merge, whose counts are at `path`; None if a corpus lacks its counts.
 
-    Text without pairs does not count.
-
-    Args:
-        path: the counts that `merge_pairs` wrote.
-        results: the folder of results, which may have been moved since.
+    Text without pairs does not count. The folder `results` may have been moved since.
     """
     corpora = read_json(path)["corpora"]
     files = [Path(corpus["file"]) for corpus in corpora if not corpus.get("without_pairs")]
@@ -81,6 +69,15 @@ def read_before_merging(path: str | Path, results: Path) -> int | None:
     if not all(file.is_file() for file in selected):
         return None
     return sum(read_json(file)["read"] for file in selected)
+
+
+def merged_corpora(
+    corpora: Sequence[tuple[str, str]], files: Sequence[Path], models: Sequence[str], merged: Sequence[Path]
+) -> Iterator[tuple[str, str, Path, Json]]:
+    """The model and the name of each corpus, its file, and what `merged`, a file per model, counts of it."""
+    counts = {model: iter(read_json(path)["corpora"]) for model, path in zip(models, merged, strict=True)}
+    for (model, corpus), path in zip(corpora, files, strict=True):
+        yield model, corpus, path, next(counts[model])
 
 
 def tabulate_funnel(
@@ -93,9 +90,8 @@ def tabulate_funnel(
 ) -> None:
     """Write what became of the pairs of each model's corpora.
 
-    Columns: `model`, `corpus`, `read`, `unreadable` if the extraction has left out rows, one per filter
-    (pairs that it is the first to reject, empty if it was not applied), one per reason of the merge, and
-    `kept`.
+    Columns: `model`, `corpus`, `read`, one per filter (pairs that it is the first to reject, empty if it was
+    not applied), one per reason of the merge, and `kept`.
 
     Args:
         selected: JSON files written by `select_pairs`, in the order of the rows.
@@ -105,17 +101,10 @@ def tabulate_funnel(
         models: the model of each of the merged.
     """
     rows: list[dict[str, Any]] = []
-    for model, counts in zip(models, merged, strict=True):
-        files = [
-            (corpus, path) for (name, corpus), path in zip(corpora, selected, strict=True) if name == model
-        ]
-        for (corpus, path), then in zip(files, read_json(counts)["corpora"], strict=True):
-            first = read_json(path)
-            unreadable = {UNREADABLE: first[UNREADABLE]} if UNREADABLE in first else {}
-            about = {"model": model, "corpus": corpus, "read": first["read"] + sum(unreadable.values())}
-            rows.append(about | unreadable | first["dropped"] | merge_reasons(then) | {"kept": then["kept"]})
-    names = dict.fromkeys(name for row in rows for name in row)
-    ends = ("model", "corpus", "read", UNREADABLE, *MERGE_REASONS, "kept")
-    filters = [name for name in names if name not in ends]
-    columns = ["model", "corpus", "read", UNREADABLE, *filters, *MERGE_REASONS, "kept"]
-    write_csv(table, [name for name in columns if name in names or not rows], rows)
+    filters: dict[str, None] = {}
+    for model, corpus, path, then in merged_corpora(corpora, selected, models, merged):
+        first = read_json(path)
+        about = {"model": model, "corpus": corpus, "read": first["read"], "kept": then["kept"]}
+        rows.append({**about, **first["dropped"], **merge_reasons(then)})
+        filters |= first["dropped"]
+    write_csv(table, ["model", "corpus", "read", *filters, *MERGE_REASONS, "kept"], rows)

@@ -43,13 +43,13 @@ class Resources(TypedDict):
     temporary: str | Path
 
 
-def resources_of(job: Any, *, share: int) -> Resources:
-    """A job's threads, its folder for temporary data, and one of `share` parts of its memory.
+def resources_of(job: Any) -> Resources:
+    """A job's threads, its folder for temporary data, and a fifth of its memory.
 
     DuckDB takes more than its limit, and Python and Arrow need memory, too.
     """
     return {
-        "memory_mb": job.resources.mem_mb // share,
+        "memory_mb": job.resources.mem_mb // 5,
         "threads": job.threads,
         "temporary": job.resources.tmpdir,
     }
@@ -74,7 +74,8 @@ def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duck
                 database.execute("SET preserve_insertion_order = false")
                 database.execute("SET enable_progress_bar = false")
                 yield database
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        # An error while Arrow reads a result is an `OSError`.
+        except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
             cause = on_one_line(str(error).split("\n\n")[0])
             raise InputError(f"{purpose}, with temporary data in {temporary}: {cause}") from None
 
@@ -105,19 +106,6 @@ def list_rows(
         FROM read_parquet([{paths}], file_row_number = true)
         """  # noqa: S608 - the names are quoted, and the columns are the caller's own words
     )
-
-
-def integer(database: duckdb.DuckDBPyConnection, query: str) -> int:
-    """The only value of a query's result."""
-    ((value,),) = database.execute(query).fetchall()
-    return int(value)
-
-
-def insert(database: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, columns: str = "*") -> None:
-    """Insert rows into a table; `columns` are SQL expressions over the columns of the rows."""
-    database.register("new_rows", rows)
-    database.execute(f"INSERT INTO {table} SELECT {columns} FROM new_rows")  # noqa: S608
-    database.unregister("new_rows")
 
 
 def random_number(seed: int, purpose: str, column: str = "place") -> str:

@@ -4,6 +4,7 @@ To add a filter, write a class here with the name of its setting in `FILTERS`, a
 """
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 
 TOKENS = ("source_tokens", "target_tokens")
 Scores = Float32 | Float64
+# The bounds of filters without a setting.
+_SOME = SimpleNamespace(min=1, max=np.inf)
 
 
 class Filter:
@@ -48,14 +51,7 @@ class Empty(Filter):
     """Both sides have text."""
 
     name = "empty"
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """Numbers of tokens of both sides."""
-        return _columns(TOKENS, block)
-
-    def accept(self, scores: Scores) -> Bool:
-        """Whether both have a token."""
-        return np.asarray((scores >= 1).all(axis=1))
+    needs = TOKENS
 
 
 class Rank(Filter):
@@ -64,24 +60,16 @@ class Rank(Filter):
     name = "rank"
 
     def __init__(self, settings: Any, languages: tuple[str, str]) -> None:
-        super().__init__(settings, languages)
+        super().__init__(_SOME, languages)
         self.needs = (settings.by,)
 
     def score(self, block: pa.RecordBatch) -> Scores:
         """Whether the pair is in the range; `select_pairs` adds this column, as it knows the whole corpus."""
         return _columns(("rank",), block)
 
-    def accept(self, scores: Scores) -> Bool:
-        """Whether the pair is in the range."""
-        return np.asarray(scores[:, 0] == 1)
-
 
 class Length(Filter):
-    """The numbers of tokens are within bounds: of `both` sides, of the `first` (source), or their `mean`.
-
-    The original code requires 3 to 100 tokens on the English side of bitext, which comes first there, and a
-    mean of 5 to 40 in ParaNMT.
-    """
+    """The numbers of tokens are within bounds: of `both` sides, of the `first` (source), or their `mean`."""
 
     name = "length"
 
@@ -136,8 +124,7 @@ class TrigramOverlap(Filter):
 class NearCopy(Filter):
     """Few words have changed, and most trigrams have not: one side is nearly a copy of the other.
 
-    Overlap alone misses short copies: if the last of five words differs, two of three trigrams are shared,
-    which is below the papers' 0.7. Changed words alone would mistake synonyms for copies.
+    Overlap alone misses short copies, and changed words alone would mistake synonyms for copies.
     """
 
     name = "near_copy"
@@ -173,7 +160,7 @@ def build_filters(selection: Any, languages: tuple[str, str]) -> list[Filter]:
     """
     chosen = [(kind, getattr(selection, kind.name, None)) for kind in FILTERS]
     return [
-        Empty(None, languages),
+        Empty(_SOME, languages),
         *(kind(bounds, languages) for kind, bounds in chosen if bounds is not None),
     ]
 

@@ -1,8 +1,8 @@
 """Choose the pairs that a model is not trained on, so that it can be judged by them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import pyarrow as pa
 
@@ -12,7 +12,6 @@ from paraphrastic_pipeline.corpus.counts import warn
 from paraphrastic_pipeline.corpus.database import (
     MERGED_SCHEMA,
     Resources,
-    integer,
     list_rows,
     open_database,
     random_number,
@@ -27,13 +26,12 @@ _CANDIDATES = 8
 # sentence that is held out leave the training data. A line is chosen first, so that one with many pairs is
 # not chosen more often.
 _CHOSEN = """
-CREATE TABLE candidates AS
-SELECT source, target, corpus, line FROM pairs SEMI JOIN (
-    SELECT DISTINCT corpus, line FROM pairs ORDER BY {of_line}, corpus, line LIMIT {most}
-) USING (corpus, line)
-QUALIFY 1 = row_number() OVER (PARTITION BY corpus, line ORDER BY {of_pair}, place);
-
-WITH frequent AS (
+WITH candidates AS MATERIALIZED (
+    SELECT source, target, corpus, line FROM pairs SEMI JOIN (
+        SELECT DISTINCT corpus, line FROM pairs ORDER BY {of_line}, corpus, line LIMIT {most}
+    ) USING (corpus, line)
+    QUALIFY 1 = row_number() OVER (PARTITION BY corpus, line ORDER BY {of_pair}, place)
+), frequent AS (
     SELECT sentence FROM (SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs)
     SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
     GROUP BY sentence HAVING count(*) > 5
@@ -47,25 +45,12 @@ _SCHEMA = pa.schema(
 )
 
 
-class HeldOutFiles(NamedTuple):
-    """The files of held-out pairs, which are in random order.
-
-    Attributes:
-        pairs: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
-            the languages of the sides, `source_language` and `target_language`.
-        table: lines `source TAB target`, which commands such as `paraphrastic score` take.
-        sentences: the targets, one per line.
-    """
-
-    pairs: str | Path
-    table: str | Path
-    sentences: str | Path
-
-
 def hold_out_pairs(
     selected: Sequence[str | Path],
-    output: HeldOutFiles,
+    output: str | Path,
     *,
+    table: str | Path,
+    sentences: str | Path,
     pairs: int,
     share: float,
     corpora: Sequence[tuple[str, Sequence[str]]],
@@ -80,7 +65,10 @@ def hold_out_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        output: the files.
+        output: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
+            the languages of the sides, `source_language` and `target_language`, in random order.
+        table: the same pairs as lines `source TAB target`, which commands such as `paraphrastic score` take.
+        sentences: the targets, one per line.
         pairs: number of pairs to hold out.
         share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
             the lines.
@@ -92,12 +80,12 @@ def hold_out_pairs(
     Raises:
         InputError: the disk is full, or the memory is too small.
     """
-    with open_database(f"{output.pairs}: cannot be made", **resources) as database:
+    with open_database(f"{output}: cannot be made", **resources) as database:
         list_rows(database, selected)
         database.execute(
             f"CREATE VIEW pairs AS FROM rows WHERE NOT list_contains({list(texts)}::SMALLINT[], corpus)"
         )
-        total = integer(database, "SELECT count(*) FROM (SELECT DISTINCT corpus, line FROM pairs)")
+        ((total,),) = database.execute("SELECT count(DISTINCT (corpus, line)) FROM pairs").fetchall()
         wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         of_line = random_number(seed, "hold out", "corpus || ' ' || line")
         of_pair = random_number(seed, "hold out of a line")
@@ -113,14 +101,10 @@ def hold_out_pairs(
             found.append(candidate)
     if not found:
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
-    rows = ((*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found)
-    table = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
-    write_table(output.pairs, pa.Table.from_pylist(table, schema=_SCHEMA))
-    _write_lines(output.table, (f"{source}\t{target}" for source, target, *_ in found))
-    _write_lines(output.sentences, (target for _, target, *_ in found))
+    rows = [(*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found]
+    dictionaries = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
+    write_table(output, pa.Table.from_pylist(dictionaries, schema=_SCHEMA))
+    for path, line in ((table, "{0}\t{1}\n"), (sentences, "{1}\n")):
+        with atomic_output(path) as temporary:
+            temporary.write_text("".join(line.format(*pair) for pair in found), encoding="utf-8")
     return len(found)
-
-
-def _write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    with atomic_output(path) as temporary:
-        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

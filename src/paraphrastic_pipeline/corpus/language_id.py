@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 
 _LABEL = "__label__"
 _LEAST = 0.01  # smaller probabilities count as 0
-_NOTHING = [(0.0, _LABEL)]
 
 
 class LanguageIdentifier:
@@ -27,9 +26,13 @@ class LanguageIdentifier:
     """
 
     def __init__(self, path: str | Path) -> None:
+        # Imported here, since dry runs do not need fastText.
+        from fasttext import FastText
+
+        FastText.eprint = lambda *_: None  # silences a notice on every load about the type that it returns
         self.path = Path(path)
         try:
-            self._model = _fasttext().load_model(str(path))
+            self._model = FastText.load_model(str(path))
         except (OSError, ValueError, RuntimeError, MemoryError) as error:
             raise InputError(f"{path}: not a fastText model: {error}") from None
         labels = self._model.get_labels()
@@ -45,21 +48,17 @@ class LanguageIdentifier:
             language: the code of the language that they should be in.
         """
         expected = {_LABEL + label for label in labels_of(language, self.labels)}
-        predict = self._model.f.predict
         codes, best, probabilities = [], [], []
         for text in texts:
             # One line per text, since fastText counts a newline as a word. For several lines at a time, it
             # repeats the probability of the best label for all others (fasttext-wheel 0.9.2). At `</s>`, it
             # stops reading, as at the end of a line.
             line = text.replace("\n", " ").replace("</s>", " ")
-            labels = predict(f"{line}\n", -1, _LEAST, "strict") if line and not line.isspace() else _NOTHING
-            value, label = labels[0]
-            codes.append(label[len(_LABEL) :])
-            best.append(value)
-            if len(labels) == 1:
-                probabilities.append(value if label in expected else 0.0)
-            else:
-                probabilities.append(sum([value for value, label in labels if label in expected]))
+            is_empty = not line or line.isspace()
+            found = [(0.0, _LABEL)] if is_empty else self._model.f.predict(f"{line}\n", -1, _LEAST, "strict")
+            codes.append(found[0][1].removeprefix(_LABEL))
+            best.append(found[0][0])
+            probabilities.append(sum([value for value, label in found if label in expected]))
         # Rounding in the softmax can yield slightly more than 1.
         values = np.minimum(np.array([best, probabilities], np.float32), np.float32(1))
         if not expected:
@@ -81,10 +80,3 @@ class Identified(NamedTuple):
     codes: list[str]
     confidences: Float32
     probabilities: Float32
-
-
-def _fasttext() -> Any:
-    from fasttext import FastText
-
-    FastText.eprint = lambda *_: None  # silences a notice on every load about the type that it returns
-    return FastText

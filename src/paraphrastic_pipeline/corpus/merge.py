@@ -1,14 +1,13 @@
 """Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
@@ -16,11 +15,9 @@ from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic_pipeline.corpus.contamination import HELD_OUT
 from paraphrastic_pipeline.corpus.counts import MERGE_REASONS, loss, merge_reasons, warn
 from paraphrastic_pipeline.corpus.database import (
-    CORPUS,
     FILE_SHIFT,
     MERGED_SCHEMA,
     Resources,
-    integer,
     list_rows,
     open_database,
     quoted,
@@ -29,11 +26,52 @@ from paraphrastic_pipeline.corpus.database import (
 
 # What becomes of pairs that occur more than once.
 Duplicates = Literal["keep_one", "drop_all", "keep_all"]
+# One pair of those that are the same. Digests are grouped, since the texts would have to be held in memory.
+_FIRSTS = {
+    "keep_one": "GROUP BY md5_number(source || chr(10) || target)",
+    "drop_all": "GROUP BY corpus, raw HAVING count(*) = 1",
+    "keep_all": "GROUP BY place",
+}
+# What becomes of each of them: the first reason to drop it, or `kept`. All copies of a pair are contaminated
+# alike, so it does not matter which one this is.
+_FATES = """
+CREATE TABLE fates AS
+SELECT place, corpus, coalesce(reason, if({capped}, 'capped', 'kept')) AS fate
+FROM (SELECT min(place) AS place, min(place) >> {shift} AS corpus FROM rows {firsts})
+JOIN corpora USING (corpus)
+LEFT JOIN (SELECT place, min(reason) AS reason FROM ({marked}) GROUP BY place) USING (place)
+"""
+_CAPPED = "row_number() OVER (PARTITION BY corpus, reason IS NULL ORDER BY {random}, place) > max_pairs"
+# In the order of the alphabet, `contaminated` comes before `held_out`.
+_CONTAMINATED = """
+SELECT (file_index << {shift}) + row AS place,
+    if(testset = '{held_out}', 'held_out', 'contaminated') AS reason
+FROM read_parquet({files}) WHERE kind IN {drop} OR (kind = 'exact' AND testset = '{held_out}')
+"""
+_HELD_OUT = "SELECT place, 'held_out' AS reason FROM rows SEMI JOIN read_parquet({file}) USING (corpus, line)"
+# A random number for each copy of a pair: as many as the weight of its corpus, whose last part is a share.
+_NUMBERED = """
+CREATE TABLE numbered AS
+SELECT place, CASE copy WHEN 0 THEN {first} ELSE {others} END AS number FROM (
+    SELECT place, unnest(range(copies + ({random} < share)::INTEGER)) AS copy
+    FROM fates JOIN corpora USING (corpus) WHERE fate = 'kept'
+)
+"""
 # Rows that are joined with their texts and sorted at a time, per MB of DuckDB's memory.
-_ROWS_PER_MB = 50_000
-# A sentence in more groups says too little for all of them to mean the same, and each of its pairs would have
-# to list them all.
-_MOST_GROUPS = 256
+_ROWS_PER_MB = 10_000
+# `lines` numbers the groups, and `shared` has the sentences in several of them. A sentence in more than 256
+# says too little for all of them to mean the same, and each of its pairs would have to list them all.
+_GROUPS = """
+CREATE TABLE lines AS
+SELECT corpus, line, (row_number() OVER (ORDER BY corpus, line) - 1)::INTEGER AS group_number
+FROM (SELECT DISTINCT corpus, line FROM rows);
+
+CREATE TABLE shared AS
+SELECT sentence, list(group_number) AS groups FROM (
+    SELECT DISTINCT md5_number(unnest([source, target])) AS sentence, group_number
+    FROM rows JOIN lines USING (corpus, line)
+) GROUP BY sentence HAVING count(*) BETWEEN 2 AND 256
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,24 +135,8 @@ def merge_pairs(
     """
     with open_database(f"{output}: cannot be merged", **resources) as database:
         list_rows(database, selected, columns=["raw"] if merging.duplicates == "drop_all" else [])
-        left = [_count(database, "rows")]
-        _drop_duplicates(database, merging.duplicates)
-        left.append(_count(database, "kept"))
-        _drop_marked(database, contaminated, f"testset <> '{HELD_OUT}'", merging.drop)
-        left.append(_count(database, "kept"))
-        if held_out:
-            database.execute(
-                f"""
-                CREATE OR REPLACE TABLE kept AS FROM kept ANTI JOIN (
-                    SELECT place FROM rows SEMI JOIN read_parquet({quoted(held_out)}) USING (corpus, line)
-                ) USING (place)
-                """  # noqa: S608
-            )
-            _drop_marked(database, contaminated, f"testset = '{HELD_OUT}'", ["exact", *merging.drop])
-        left.append(_count(database, "kept"))
-        _cap(database, merging.max_pairs, seed)
-        left.append(_count(database, "kept"))
-        result = _describe(selected, left, merging.texts)
+        _decide(database, contaminated, held_out, merging, seed)
+        result = _describe(database, selected, merging.texts)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
             causes = {"contaminated": "the others occur in a test set", "held_out": "the others are held out"}
@@ -122,7 +144,7 @@ def merge_pairs(
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         schema = MERGED_SCHEMA
         if merging.grouped:
-            _list_groups(database)
+            database.execute(_GROUPS)
             schema = schema.append(pa.field("groups", pa.list_(pa.int32())))
         with write_blocks(output, schema) as writer:
             for block in _shuffled(database, merging, seed, resources["memory_mb"]):
@@ -133,89 +155,64 @@ def merge_pairs(
     return result
 
 
-def _count(database: duckdb.DuckDBPyConnection, table: str) -> dict[int, int]:
-    """Number of rows of a table, by corpus."""
-    return dict(database.execute(f"SELECT {CORPUS}, count(*) FROM {table} GROUP BY ALL").fetchall())  # noqa: S608
-
-
-def _drop_duplicates(database: duckdb.DuckDBPyConnection, rule: Duplicates) -> None:
-    """Make the table `kept` with the `place` of each pair that remains without duplicates."""
-    # Group by digests: the texts themselves would all have to be held in memory or spilled to disk.
-    grouped = {
-        "keep_one": "GROUP BY md5_number(source || chr(10) || target)",
-        "drop_all": "GROUP BY corpus, raw HAVING count(*) = 1",
-        "keep_all": "GROUP BY place",
-    }
-    database.execute(f"CREATE TABLE kept AS SELECT min(place) AS place FROM rows {grouped[rule]}")  # noqa: S608
-
-
-def _drop_marked(
-    database: duckdb.DuckDBPyConnection, files: Sequence[str | Path], where: str, kinds: Sequence[str]
+def _decide(
+    database: duckdb.DuckDBPyConnection,
+    contaminated: Sequence[str | Path],
+    held_out: str | Path | None,
+    merging: Merging,
+    seed: int,
 ) -> None:
-    """Remove the pairs that files of `mark_contamination` list with these kinds from the table `kept`.
-
-    All copies of a pair are contaminated alike, so it does not matter which copy was kept.
-    """
-    for number, path in enumerate(files):
-        database.execute(
-            f"""
-            CREATE OR REPLACE TABLE kept AS FROM kept ANTI JOIN (
-                SELECT ({number}::BIGINT << {FILE_SHIFT}) + row AS place FROM read_parquet({quoted(path)})
-                WHERE {where} AND list_contains({list(kinds)}::VARCHAR[], kind)
-            ) USING (place)
-            """  # noqa: S608
+    """Make the tables `fates`, of all pairs but the duplicates, and `corpora`, of their settings."""
+    database.execute("CREATE TABLE corpora (corpus BIGINT, max_pairs BIGINT, copies INTEGER, share UBIGINT)")
+    for number, (most, weight) in enumerate(zip(merging.max_pairs, merging.weights, strict=True)):
+        row = [number, most, int(weight), int(weight % 1 * 2**64)]
+        database.execute("INSERT INTO corpora VALUES (?, ?, ?, ?)", row)
+    marked = ["SELECT 0 AS place, '' AS reason WHERE false"]
+    if contaminated:
+        files = f"[{', '.join(map(quoted, contaminated))}]"
+        kinds = f"{list(merging.drop)}::VARCHAR[]"
+        marked.append(_CONTAMINATED.format(shift=FILE_SHIFT, held_out=HELD_OUT, files=files, drop=kinds))
+    if held_out:
+        marked.append(_HELD_OUT.format(file=quoted(held_out)))
+    is_capped = any(most is not None for most in merging.max_pairs)
+    database.execute(
+        _FATES.format(
+            capped=_CAPPED.format(random=random_number(seed, "cap")) if is_capped else "false",
+            firsts=_FIRSTS[merging.duplicates],
+            marked=" UNION ALL ".join(marked),
+            shift=FILE_SHIFT,
         )
-
-
-def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], seed: int) -> None:
-    """Reduce the table `kept` to at most `max_pairs` random places of each corpus."""
-    parts = []
-    for number, limit in enumerate(max_pairs):
-        part = f"SELECT place FROM kept WHERE {CORPUS} = {number}"  # noqa: S608
-        if limit is not None:
-            part += f" ORDER BY {random_number(seed, 'cap')}, place LIMIT {limit}"
-        parts.append(f"({part})")
-    database.execute(f"CREATE OR REPLACE TABLE kept AS {' UNION ALL '.join(parts)}")
-
-
-def _list_groups(database: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `lines`, which numbers the groups, and `shared` of sentences in several groups."""
-    database.execute(
-        """
-        CREATE TABLE lines AS
-        SELECT corpus, line, (row_number() OVER (ORDER BY corpus, line) - 1)::INTEGER AS group_number
-        FROM (SELECT DISTINCT corpus, line FROM rows)
-        """
     )
-    database.execute(
-        f"""
-        CREATE TABLE shared AS
-        SELECT sentence, list(group_number) AS groups FROM (
-            SELECT DISTINCT md5_number(unnest([source, target])) AS sentence, group_number
-            FROM rows JOIN lines USING (corpus, line)
-        ) GROUP BY sentence HAVING count(*) BETWEEN 2 AND {_MOST_GROUPS}
-        """  # noqa: S608 - a number of ours
-    )
+
+
+def _describe(
+    database: duckdb.DuckDBPyConnection, selected: Sequence[str | Path], texts: Sequence[int]
+) -> dict[str, Any]:
+    """The counts by reason."""
+    query = "SELECT corpus, fate, count(*) FROM fates GROUP BY ALL"
+    counted = {(corpus, fate): pairs for corpus, fate, pairs in database.execute(query).fetchall()}
+    corpora: list[dict[str, Any]] = []
+    for number, path in enumerate(selected):
+        read = pq.read_metadata(path).num_rows
+        fates = {fate: counted.get((number, fate), 0) for fate in (*MERGE_REASONS, "kept")}
+        fates["duplicates"] = read - sum(fates.values())
+        mark = {"without_pairs": True} if number in texts else {}
+        corpora.append({"file": str(path), **mark, "read": read, **fates})
+    totals = {key: sum(corpus[key] for corpus in corpora) for key in ("read", *MERGE_REASONS, "kept")}
+    return {**totals, "corpora": corpora}
 
 
 def _shuffled(
     database: duckdb.DuckDBPyConnection, merging: Merging, seed: int, memory_mb: int
 ) -> Iterator[pa.RecordBatch]:
     """The kept rows in random order, each as often as its corpus weighs."""
-    copies = []
-    for number, weight in enumerate(merging.weights):
-        for copy in range(math.ceil(weight)):
-            order = random_number(seed, f"shuffle {copy}" if copy else "shuffle")
-            rows = f"SELECT place, {order} AS number FROM kept WHERE {CORPUS} = {number}"  # noqa: S608
-            if weight - copy < 1:
-                rows += f" AND {random_number(seed, 'weight')} < {int((weight - copy) * 2**64)}"
-            copies.append(rows)
-    database.execute(f"CREATE TABLE numbered AS {' UNION ALL '.join(copies)}")
-    size = integer(database, "SELECT count(*) FROM numbered")
-    # DuckDB cannot join and sort more rows at a time in its memory. Reading the files once per slice is
-    # faster than storing the texts in between.
-    slices = 1 + size // (memory_mb * _ROWS_PER_MB)
-    edges = [index * 2**64 // slices for index in range(slices)] + [2**64]
+    database.execute(
+        _NUMBERED.format(
+            first=random_number(seed, "shuffle"),
+            others=random_number(seed, "shuffle", "copy || ' ' || place"),
+            random=random_number(seed, "weight"),
+        )
+    )
     groups, joined = "", ""
     if merging.grouped:
         every = "[group_number] || coalesce(of_source.groups, []) || coalesce(of_target.groups, [])"
@@ -225,26 +222,17 @@ def _shuffled(
             LEFT JOIN shared of_source ON of_source.sentence = md5_number(source)
             LEFT JOIN shared of_target ON of_target.sentence = md5_number(target)
         """
-    for first, end in pairwise(edges):
+    # DuckDB cannot join and sort more rows at a time in its memory.
+    ((rows,),) = database.execute("SELECT count(*) FROM numbered").fetchall()
+    slices = 1 + rows // (memory_mb * _ROWS_PER_MB)
+    width = 2**64 // slices + 1
+    for first in range(0, 2**64, width):
         part = database.sql(
             f"""
             SELECT source, target, corpus, line {groups}
-            FROM rows JOIN (FROM numbered WHERE number BETWEEN {first} AND {end - 1}) USING (place) {joined}
+            FROM rows JOIN numbered USING (place) {joined}
+            WHERE number BETWEEN {first} AND {first + width - 1}
             ORDER BY number, place
             """  # noqa: S608 - numbers of ours
         )
         yield from part.to_arrow_reader(BLOCK_ROWS)
-
-
-def _describe(
-    selected: Sequence[str | Path], left: Sequence[Mapping[int, int]], texts: Sequence[int]
-) -> dict[str, Any]:
-    """The counts by reason, from the number of pairs of each corpus that each step has left."""
-    corpora: list[dict[str, Any]] = []
-    for number, path in enumerate(selected):
-        pairs = [counts.get(number, 0) for counts in left]
-        dropped = zip(MERGE_REASONS, (before - after for before, after in pairwise(pairs)), strict=True)
-        mark = {"without_pairs": True} if number in texts else {}
-        corpora.append({"file": str(path), **mark, "read": pairs[0], **dict(dropped), "kept": pairs[-1]})
-    totals = {key: sum(corpus[key] for corpus in corpora) for key in ("read", *MERGE_REASONS, "kept")}
-    return {**totals, "corpora": corpora}

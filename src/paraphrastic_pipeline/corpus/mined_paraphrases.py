@@ -13,13 +13,7 @@ from rapidfuzz.distance import Indel
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.counts import FilterFiles
-from paraphrastic_pipeline.corpus.database import (
-    Resources,
-    insert,
-    list_rows,
-    open_database,
-    random_number,
-)
+from paraphrastic_pipeline.corpus.database import Resources, list_rows, open_database, random_number
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
 
@@ -72,21 +66,18 @@ def sample_paraphrases(
     the same `normal_form.words_of` is kept: pairs that differ only in punctuation teach nothing. Quotation
     marks and dashes at the ends of sentences are taken off.
 
-    The sentences of a group are shuffled and paired two by two. If their number is odd, the last one is
-    paired with the first. So each sentence occurs once, except one of an odd group, and a group of n gives
-    n / 2 pairs, rounded up. Then pairs with a Levenshtein ratio above 0.99 are dropped: 1 less the
-    insertions and deletions between both sides over their lengths together. The output does not depend on
-    how the bitexts are divided into shards.
+    The sentences of a group are shuffled and paired two by two; if their number is odd, the last one is
+    paired with the first. Then pairs with a Levenshtein ratio above 0.99 are dropped: 1 less the insertions
+    and deletions between both sides over their lengths together.
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
-        files: the files to write. `line` is the same for all pairs of a group: the number of its first pair
-            in all bitexts together, from 1. The counts, which are also returned, are pairs `read`,
-            `below_similarity`, `empty` (a side has no word), `repeated` (the source had an equal target
-            before) and `alone` (the source has no other target); then the `groups`, their `sentences`, the
-            size of the `largest_group`, the pairs of them that are too `alike`, and the `pairs` that are
-            left. `read` is the sum of the four reasons and the sentences. The examples are 20 pairs below
-            the similarity, 20 that are too alike and 20 that are left.
+        files: the files to write. `line` is the number of the first pair of a group in all bitexts
+            together, from 1. The counts, which are also returned, are pairs `read`, `below_similarity`,
+            `empty` (a side has no word), `repeated` (the source had an equal target before) and `alone` (the
+            source has no other target); then the `groups`, their `sentences`, the size of the
+            `largest_group`, the pairs of them that are too `alike`, and the `pairs` that are left. The
+            examples are 20 pairs below the similarity, 20 that are too alike and 20 that are left.
         min_similarity: pairs of the bitext must be more similar than this (0.7 in the paper).
         seed: seed for the pairs and the examples.
         **resources: memory, threads and temporary folder for DuckDB.
@@ -107,11 +98,9 @@ def sample_paraphrases(
             "sentences": grouped, "largest_group": largest,
         }  # fmt: skip
         if not groups:
-            reasons = ("below_similarity", "empty", "repeated", "alone")
-            causes = ", ".join(f"{reason} {result[reason]}" for reason in reasons if result[reason])
+            causes = ", ".join(f"{reason} {number}" for reason, number in result.items() if number)
             raise InputError(
-                f"{Path(measured[0]).parent}: no source has two different targets among the {read} pairs; "
-                f"{causes or 'the bitext is empty'}"
+                f"{Path(measured[0]).parent}: no source has two different targets among the pairs; {causes}"
             )
         database.execute(_SAMPLED.format(random=random_number(seed, "draw")))
         with write_blocks(files.pairs, PAIR_SCHEMA) as writer:
@@ -152,7 +141,9 @@ def _read(
             for place, (source, target) in zip(places[similar].tolist(), sides, strict=True)
             if (form := "".join(words_of(target))) and any(map(str.isalnum, source))
         ]
-        table = pa.Table.from_pylist(forms, schema=_FORM_SCHEMA)
-        insert(database, "pairs", table, "md5_number(source_form), md5_number(target_form), place")
+        database.register("forms", pa.Table.from_pylist(forms, schema=_FORM_SCHEMA))
+        database.execute(
+            "INSERT INTO pairs SELECT md5_number(source_form), md5_number(target_form), place FROM forms"
+        )
         empty += kept.num_rows - len(forms)
     return empty

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic_pipeline.corpus.tokens import Tokenizer, Tokens, tokenize
-
-_KEY_BITS = 63
 
 
 def compare_words(
@@ -18,11 +17,9 @@ def compare_words(
 
     Returns:
         `overlap`, float32 [pairs]: the share of the shorter sentence's word trigrams that also occur in the
-        other sentence. "Paraphrastic Representations at Scale", section on data: "calculated by counting
-        trigrams in the two sentences, and then dividing the number of shared trigrams by the total number in
-        the sentence with fewer tokens". As in the original code, each occurrence in the shorter sentence
-        counts, however often the other one has it; of two sentences with equally many tokens, the source is
-        the shorter one. The overlap is 0 if the shorter sentence has fewer than three words.
+        other sentence ("Paraphrastic Representations at Scale", section on data). As in the original code,
+        each occurrence in the shorter sentence counts, however often the other one has it; of two sentences
+        with equally many tokens, the source is the shorter one. A sentence of two words has an overlap of 0.
 
         `changed`, int32 [pairs]: words of the longer sentence that are left after removing the common
         beginning and then the common end of both sentences; 0 if their words are the same. Punctuation does
@@ -30,21 +27,10 @@ def compare_words(
         lawn* share only two of three trigrams.
     """
     sources, targets = (pa.array(side, pa.string()) for side in (sources, targets))
-    pairs = len(sources)
     tokens = tokenize(pa.concat_arrays([sources, targets]), tokenizer)
-    word_bits = max(1, len(tokens.words).bit_length())
-    if 3 * word_bits > _KEY_BITS:
-        if pairs < 2:
-            raise ValueError("a pair of more than two million words")
-        middle = pairs // 2
-        halves = [
-            compare_words(sources[:middle], targets[:middle], tokenizer=tokenizer),
-            compare_words(sources[middle:], targets[middle:], tokenizer=tokenizer),
-        ]
-        overlaps, changes = zip(*halves, strict=True)
-        return np.concatenate(overlaps), np.concatenate(changes)
+    pairs = len(sources)
     lengths = np.diff(tokens.offsets).reshape(2, pairs)
-    shared = _shared_trigrams(tokens, pairs, word_bits, lengths[0] <= lengths[1])
+    shared = _shared_trigrams(tokens, lengths[0] <= lengths[1])
     of_shorter = np.maximum(lengths.min(axis=0) - 2, 1)
     return (shared / of_shorter).astype(np.float32), _changed_words(tokens, pairs)
 
@@ -71,34 +57,18 @@ def _changed_words(tokens: Tokens, pairs: int) -> Int32:
     return (lengths.max(axis=0) - np.minimum(beginning + end, shorter)).astype(np.int32)
 
 
-def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int, of_source: Bool) -> Int64:
-    """How many trigrams of text i the text `pairs` + i has, too, or the other way round: int64 [pairs].
+def _shared_trigrams(tokens: Tokens, is_source: Bool) -> Int64:
+    """Trigrams of the shorter text of each pair that the other one has, too, each occurrence: int64 [pairs].
 
-    `of_source`, [pairs], says whether the occurrences in text i count, or those in text `pairs` + i.
+    `is_source`, [pairs], says whether it is text i, or text `pairs` + i.
     """
-    ids = tokens.ids.astype(np.int64)
-    owners = tokens.owners
-    within = owners[:-2] == owners[2:]
-    trigrams = ((ids[:-2] << word_bits | ids[1:-1]) << word_bits | ids[2:])[within]
-    owners = owners[:-2][within]
-
-    # Pair and trigram are packed into one integer, so that sorting brings a pair's equal trigrams together.
-    # The bits that are left limit the number of pairs per step.
-    trigram_bits = 3 * word_bits
-    step = 1 << min(_KEY_BITS - trigram_bits, 32)
-    shared = np.zeros(pairs, np.int64)
-    for start in range(0, pairs, step):
-        stop = min(start + step, pairs)
-        sides = []
-        for first in (0, pairs):
-            low, high = np.searchsorted(owners, (first + start, first + stop))
-            keys = (owners[low:high] - first - start) << trigram_bits | trigrams[low:high]
-            sides.append(np.unique(keys, return_counts=True))
-        (source_keys, source_counts), (target_keys, target_counts) = sides
-        common, in_source, in_target = np.intersect1d(
-            source_keys, target_keys, assume_unique=True, return_indices=True
-        )
-        owner = start + (common >> trigram_bits)
-        counts = np.where(of_source[owner], source_counts[in_source], target_counts[in_target])
-        np.add.at(shared, owner, counts)
-    return shared
+    ids, owners, pairs = tokens.ids.astype(np.int64), tokens.owners, len(is_source)
+    starts = np.flatnonzero(owners[:-2] == owners[2:])
+    bigrams, distinct = pd.factorize(ids[:-1] * len(tokens.words) + ids[1:])
+    owners = owners[starts]
+    of_pair = np.where(owners < pairs, owners, owners - pairs)
+    # A trigram and its pair are one number, which has 63 bits for fifty million words in a block of pairs.
+    keys = (of_pair * len(distinct) + bigrams[starts]) * len(tokens.words) + ids[starts + 2]
+    is_shorter = np.concatenate((is_source, ~is_source))[owners]
+    is_shared = pd.Index(keys[is_shorter]).isin(keys[~is_shorter])
+    return np.bincount(of_pair[is_shorter][is_shared], minlength=pairs)

@@ -14,36 +14,31 @@ Stratum = TypeVar("Stratum", bound=Hashable)
 
 
 class Samples(Generic[Stratum]):
-    """Count a stream's rows by kind, and draw a random sample of `size` rows (20) of each kind.
+    """Count a stream's rows by kind, and draw a random sample of 20 rows of each kind.
 
     Each row gets a random key, and a sample consists of its kind's rows with the smallest keys. It therefore
     does not depend on how the rows were divided into blocks.
     """
 
-    def __init__(self, kinds: Sequence[Stratum], seed: int, *, size: int | None = None) -> None:
-        if len(set(kinds)) < len(kinds):
-            raise ValueError(f"two kinds have one name: {', '.join(map(str, kinds))}")
+    def __init__(self, kinds: Sequence[Stratum], seed: int) -> None:
         self.read = 0
         self.counts = dict.fromkeys(kinds, 0)
-        self._size = size or EXAMPLES
         self._kept: dict[Stratum, list[tuple[float, dict[str, Any]]]] = {kind: [] for kind in kinds}
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:
         """Add a block; `kinds` is each row's index into the list of kinds, or -1 for no kind."""
-        if kinds.size and not -1 <= kinds.min() <= kinds.max() < len(self.counts):
-            raise ValueError(f"a row is of a kind that is not one of {', '.join(map(str, self.counts))}")
         self.read += block.num_rows
         keys = self._random.random(block.num_rows)
         for number, (kind, kept) in enumerate(self._kept.items()):
             rows = np.flatnonzero(kinds == number)
             self.counts[kind] += len(rows)
-            bound = kept[-1][0] if len(kept) == self._size else np.inf
+            bound = kept[-1][0] if len(kept) == EXAMPLES else np.inf
             rows = rows[keys[rows] < bound]
-            rows = rows[np.argsort(keys[rows], kind="stable")[: self._size]]
+            rows = rows[np.argsort(keys[rows], kind="stable")[:EXAMPLES]]
             kept.extend(zip(keys[rows].tolist(), block.take(pa.array(rows)).to_pylist(), strict=True))
             kept.sort(key=itemgetter(0))
-            del kept[self._size :]
+            del kept[EXAMPLES:]
 
     def rows(self, *columns: str) -> list[tuple[Stratum, dict[str, Any]]]:
         """The kind and the cells of each sampled row, sorted by kind, then by `columns`, if any are given."""

@@ -7,38 +7,35 @@ from typing import Literal
 
 import pyarrow as pa
 
-from paraphrastic.base.text import prepare_text, segment, visible
-from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import UNREADABLE
+from paraphrastic.base.text import prepare_text, segment
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.overlap import compare_words
 from paraphrastic_pipeline.corpus.text import as_read, composed
 from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words, open_treebank
 
+_SIDES = ("source", "target")
+_MEASURES = {
+    "tokens": pa.int32(),
+    # How many of them are characters of a script without spaces.
+    "characters": pa.int32(),
+    "language": pa.string(),
+    "confidence": pa.float32(),
+    "probability": pa.float32(),
+}
 SCORED_SCHEMA = pa.schema(
     [
         *PAIR_SCHEMA,
-        pa.field("source_tokens", pa.int32()),
-        pa.field("target_tokens", pa.int32()),
-        # How many of them are characters of a script without spaces.
-        pa.field("source_characters", pa.int32()),
-        pa.field("target_characters", pa.int32()),
-        pa.field("source_language", pa.string()),
-        pa.field("target_language", pa.string()),
-        pa.field("source_confidence", pa.float32()),
-        pa.field("target_confidence", pa.float32()),
-        pa.field("source_probability", pa.float32()),
-        pa.field("target_probability", pa.float32()),
-        pa.field("trigram_overlap", pa.float32()),
-        pa.field("changed_words", pa.int32()),
-        pa.field("paraphrase_score", pa.float64()),
-        pa.field("translation_score", pa.float64()),
+        *((f"{side}_{name}", kind) for name, kind in _MEASURES.items() for side in _SIDES),
+        ("trigram_overlap", pa.float32()),
+        ("changed_words", pa.int32()),
+        ("paraphrase_score", pa.float64()),
+        ("translation_score", pa.float64()),
     ]
 )
 Words = Literal["script", "white_space"]
 Identify = Literal["model", "original"]
 _TOKENIZERS: Mapping[Words, Tokenizer] = {"script": "word", "white_space": "white_space"}
-_LANGUAGE_COLUMNS = ("source_language", "target_language")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +94,7 @@ def score_pairs(
         InputError: the identifier cannot be read, or the disk is full.
     """
     scorer = _Scorer(languages, text, identifier, punkt)
-    with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
-        if shard[0] == 1:
-            writer.note(UNREADABLE, noted(pairs, UNREADABLE))
+    with write_blocks(output, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
         for block in read_blocks(pairs, shard=shard):
             nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
             columns = nulls | scorer.columns(block)
@@ -125,42 +120,37 @@ class _Scorer:
 
     def columns(self, block: pa.RecordBatch) -> dict[str, pa.Array]:
         """The columns of a block that have a value."""
-        columns: dict[str, pa.Array] = {"line": block["line"]}
+        own = ("source", "target", "line", "paraphrase_score", "translation_score")
+        columns: dict[str, pa.Array] = {name: block[name] for name in own if name in block.schema.names}
         compared = []
-        for side, language in zip(("source", "target"), self.languages, strict=True):
+        for side, language in zip(_SIDES, self.languages, strict=True):
             texts, measures = self._side(block[side], language)
-            columns |= {side: block[side], **{f"{side}_{name}": array for name, array in measures.items()}}
+            columns |= {f"{side}_{name}": array for name, array in measures.items()}
             compared.append(texts)
         if self.are_paraphrases:
             if self.split:
                 compared = [pa.array(self.split(texts.to_pylist()), pa.string()) for texts in compared]
             overlap, changed = compare_words(*compared, tokenizer=self.tokenizer)
             columns |= {"trigram_overlap": pa.array(overlap), "changed_words": pa.array(changed)}
-        own = ("paraphrase_score", "translation_score")
-        columns |= {name: block[name] for name in own if name in block.schema.names}
         return columns
 
     def _side(self, texts: pa.Array, language: str) -> tuple[pa.Array, dict[str, pa.Array]]:
         """The texts of a side as they are compared, and its lengths and languages by column."""
-        segmenter, measures = self.text.segmentation.get(language, "none"), {}
-        if self.identifier or self.are_paraphrases or self.text.folding or segmenter != "none":
-            original = texts.to_pylist()
-            prepared = prepare_text(original, folding=self.text.folding, lowercase=self.text.lowercase)
-            if self.identifier is not None:
-                seen = original if self.text.identify == "original" else as_read(prepared)
-                identified = self.identifier.identify(seen, language)
-                measures = {
-                    "language": pa.array(identified.codes, pa.string()),
-                    "confidence": pa.array(identified.confidences),
-                    "probability": pa.array(identified.probabilities, from_pandas=True),
-                }
-            counted = compared = pa.array(self.compose(prepared), pa.string())
-            if segmenter != "none":
-                compared = pa.array(self.compose(segment(prepared, language, segmenter)), pa.string())
-                # A segmenter's spaces do not matter where characters are counted.
-                counted = counted if self.text.words == "script" else compared
-        else:
-            # Lower-casing changes no count.
-            counted = compared = pa.array(visible(texts.to_pylist()), pa.string())
+        measures, original = {}, texts.to_pylist()
+        prepared = prepare_text(original, folding=self.text.folding, lowercase=self.text.lowercase)
+        if self.identifier is not None:
+            seen = original if self.text.identify == "original" else as_read(prepared)
+            identified = self.identifier.identify(seen, language)
+            measures = {
+                "language": pa.array(identified.codes, pa.string()),
+                "confidence": pa.array(identified.confidences),
+                "probability": pa.array(identified.probabilities, from_pandas=True),
+            }
+        counted = compared = pa.array(self.compose(prepared), pa.string())
+        segmenter = self.text.segmentation.get(language, "none")
+        if segmenter != "none":
+            compared = pa.array(self.compose(segment(prepared, language, segmenter)), pa.string())
+            # A segmenter's spaces do not matter where characters are counted.
+            counted = counted if self.text.words == "script" else compared
         measures["tokens"], measures["characters"] = self.count(counted)
         return compared, measures

@@ -1,6 +1,6 @@
 """Select scored pairs with thresholds, and report what was dropped and why."""
 
-from collections import Counter
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import md5
 from itertools import chain
@@ -13,9 +13,9 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import prepare_text
-from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import UNREADABLE, FilterFiles, loss, warn
-from paraphrastic_pipeline.corpus.filters import Filter, build_filters
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.counts import FilterFiles, loss, warn
+from paraphrastic_pipeline.corpus.filters import build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.text import collapse_spaces
 
@@ -45,9 +45,8 @@ def select_pairs(
 
     Args:
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
-        files: the files to write. The counts, which are also returned, are pairs `read` and `kept`, pairs
-            `dropped` by reason, and `unreadable`, rows that the extraction left out, if there are any. The
-            examples are 20 dropped pairs for each reason, with their scores.
+        files: the files to write. The counts, which are also returned, are pairs `read` and `kept`, and pairs
+            `dropped` by reason. The examples are 20 dropped pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         selection: the settings of the filters, `BitextSelection` or `ParaphraseSelection`.
         preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
@@ -57,16 +56,14 @@ def select_pairs(
             of a line from pairs that only become equal in lower case.
 
     Raises:
-        InputError: no pair is left. The message gives the counts by reason, or names a score that a threshold
-            needs but the corpus lacks. Nothing is written.
+        InputError: no pair is left. The message gives the counts by reason. Nothing is written.
     """
     filters = build_filters(selection, languages)
-    samples, nulls = Samples([one.name for one in filters], seed), Counter[str]()
+    samples = Samples([one.name for one in filters], seed)
     rank = getattr(selection, "rank", None)
     blocks = _ranked(scored, rank, seed) if rank else _blocks(scored)
     with write_blocks(files.pairs, pa.schema([*PAIR_SCHEMA, *([_RAW] if raw else [])])) as writer:
         for block in blocks:
-            nulls.update({column: block[column].null_count for one in filters for column in one.needs})
             accepted = np.stack([one.accept(one.score(block)) for one in filters])
             kept = accepted.all(axis=0)
             samples.add(block.select(_SAMPLE_COLUMNS), np.where(kept, -1, accepted.argmin(axis=0)))
@@ -80,29 +77,20 @@ def select_pairs(
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         dropped = samples.counts
         result = {"read": samples.read, "kept": samples.read - sum(dropped.values()), "dropped": dropped}
-        if unreadable := sum(noted(path, UNREADABLE) for path in scored):
-            result[UNREADABLE] = unreadable
         name = Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
         if not result["kept"]:
-            raise InputError(f"{name}: {_why_none_is_left(filters, samples.read, dropped, nulls)}")
+            raise InputError(f"{name}: {_why_none_is_left(languages, samples.read, dropped)}")
     examples = ([reason, *row.values()] for reason, row in samples.rows("line"))
     files.describe(result, ("reason", *_SAMPLE_COLUMNS), examples)
     warn(loss(str(name), samples.read, dropped))
     return result
 
 
-def _why_none_is_left(
-    filters: Sequence[Filter], read: int, dropped: Mapping[str, int], nulls: Mapping[str, int]
-) -> str:
-    """Why the filters have left no pair, and what to do about it."""
+def _why_none_is_left(languages: tuple[str, str], read: int, dropped: Mapping[str, int]) -> str:
+    """Why the filters have left no pair, and which setting decides."""
     if not read:
         return "the corpus is empty: no pairs"
-    languages = filters[0].languages
     section = "selection.paraphrase" if languages[0] == languages[1] else "selection.bitext"
-    for one in filters:
-        for column in one.needs:
-            if nulls[column] == read:
-                return f"no pair has a {column.replace('_', ' ')}; set {section}.{one.name} to null"
     reasons = ", ".join(f"{reason} {n}" for reason, n in dropped.items() if n)
     most = max(dropped, key=lambda reason: dropped[reason])
     return f"no pair is left of {read} read; dropped: {reasons}; the setting is {section}.{most}"
@@ -129,7 +117,8 @@ def _ranked(scored: Sequence[str | Path], rank: Any, seed: int) -> Iterator[pa.R
     ordered = np.concatenate([_in_float32(block[rank.by]) for block in blocks] or [np.empty(0, np.float32)])
     ordered.sort()  # NaN, which stands for null, comes last
     n = len(ordered) - int(np.isnan(ordered).sum())
-    first, end = _place(rank.min, n), _place(rank.max, n)
+    # Rounded, since the product of a share and n may be a little more than the number that it stands for.
+    first, end = (math.ceil(round(share * n, 6)) for share in (rank.min, rank.max))
     lowest, highest = (ordered[first], ordered[end - 1]) if first < end else (np.inf, -np.inf)
     # A random choice of the pairs with the score at an end of the range is in it.
     generator, chosen = np.random.default_rng([seed, n]), {}
@@ -150,8 +139,3 @@ def _ranked(scored: Sequence[str | Path], rank: Any, seed: int) -> Iterator[pa.R
 def _in_float32(column: pa.Array) -> Float32:
     values: Float32 = column.to_numpy(zero_copy_only=False).astype(np.float32)
     return values
-
-
-def _place(share: float, n: int) -> int:
-    """The first place of a ranking of n that has at least this share of all places below it."""
-    return next((place for place in range(max(0, int(share * n) - 1), n) if place / n >= share), n)

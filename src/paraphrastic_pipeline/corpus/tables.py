@@ -18,7 +18,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -27,7 +26,7 @@ from paraphrastic.base.numbers import is_count, read_number
 from paraphrastic.base.rows import BadRow, Source
 from paraphrastic.base.text import clean
 from paraphrastic.base.text_files import open_text
-from paraphrastic_pipeline.corpus.lines import MAX_LINE_BYTES, TOO_LONG, Unreadable, file_lines
+from paraphrastic_pipeline.corpus.lines import Text, Unreadable
 from paraphrastic_pipeline.registry.language_labels import labels_of
 
 # Scores that a corpus can contain, in the order of `columns`.
@@ -53,13 +52,9 @@ _LANGUAGES = {
     "ru": "russian", "sk": "slovak", "sl": "slovenian", "sr": "serbian", "sv": "swedish", "th": "thai",
     "tr": "turkish", "uk": "ukrainian", "ur": "urdu", "vi": "vietnamese", "zh": "chinese",
 }  # fmt: skip
-# A ranking of a whole corpus holds its scores as float32.
-_MAX_SCORE = float(np.finfo(np.float32).max)
 
-
-# Numbers and texts of lines, and numbers and cells of rows.
-_Lines = Iterator[tuple[int, str]]
-_Numbered = Iterator[tuple[int, Sequence[str]]]
+# Numbers and cells of rows.
+Rows = Iterator[tuple[int, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +78,16 @@ def pair_rows(
     has_names = kind in ("jsonl", "parquet")
     places, scores, is_header = _find_columns(header, languages, columns, str(path), has_names)
     if kind == "tsv":
-        lines = file_lines(path, unreadable)
-        rows = tabbed_rows(lines, (len(header),), places, str(path), unreadable)
+        rows = tabbed_rows(Text(path), (len(header),), places, unreadable)
     else:
         names = [header[place] if has_names else str(place + 1) for place in places]
         rows = table_rows(path, names, unreadable)
     if is_header and not has_names:
         next(rows, None)
-    return PairRows(scored(rows, str(path), unreadable), scores)
+    return PairRows(scored(rows, path, unreadable), scores)
 
 
-def table_rows(path: Path, columns: Sequence[str], unreadable: Unreadable) -> _Numbered:
+def table_rows(path: str | Path, columns: Sequence[str], unreadable: Unreadable) -> Rows:
     """The first line of each row, from 1, and its cells in these columns, by their names or numbers.
 
     The ending of the file's name says which kind of table it is.
@@ -106,39 +100,28 @@ def table_rows(path: Path, columns: Sequence[str], unreadable: Unreadable) -> _N
     for batch in Source(str(path), columns, texts=len(columns), on_bad=reject).batches():
         unreadable.rows += len(batch.first)
         for number, *cells in zip(batch.first, *batch.columns, strict=True):
-            # No character has more than four bytes.
-            if max(map(len, cells)) > MAX_LINE_BYTES // 4 and len("".join(cells).encode()) > MAX_LINE_BYTES:
-                unreadable.add(str(path), number, TOO_LONG)
-            else:
-                yield number, [clean(cell) for cell in cells]
+            yield number, [clean(cell) for cell in cells]
 
 
-def tabbed_rows(
-    lines: _Lines, widths: Sequence[int], places: Sequence[int], label: str, unreadable: Unreadable
-) -> _Numbered:
+def tabbed_rows(text: Text, widths: Sequence[int], places: Sequence[int], unreadable: Unreadable) -> Rows:
     """The numbers of lines with so many cells between tabs, and the cells in some places, from 0."""
     chosen = itemgetter(*places)
-    for number, line in lines:
+    for number, line in text.lines(unreadable):
         cells = line.split("\t")
         if len(cells) in widths:
             yield number, chosen(cells)
         else:
             expected = " or ".join(map(str, widths))
-            unreadable.add(label, number, f"{len(cells)} columns, where {expected} are expected")
+            unreadable.add(text, number, f"{len(cells)} columns, where {expected} are expected")
 
 
-def scored(rows: _Numbered, label: str, unreadable: Unreadable) -> Iterator[tuple[Any, ...]]:
+def scored(rows: Rows, label: object, unreadable: Unreadable) -> Iterator[tuple[Any, ...]]:
     """Rows `source, target, line` and scores, from numbers and cells of source, target and scores."""
     for number, (source, target, *cells) in rows:
         try:
-            scores = [read_number(cell) for cell in cells]
+            yield source, target, number, *map(read_number, cells)
         except ValueError as error:
             unreadable.add(label, number, f"the score {error}")
-            continue
-        if all(abs(score) <= _MAX_SCORE for score in scores):
-            yield source, target, number, *scores
-        else:
-            unreadable.add(label, number, f"a score is not finite, or too large: {shown(', '.join(cells))}")
 
 
 def csv_separator(lines: Sequence[str]) -> str:
@@ -154,10 +137,7 @@ def is_language(name: str, code: str) -> bool:
 
 
 def _header(kind: str, path: Path) -> list[str]:
-    """The names or cells in the first row of a table, or of the first record; none if it is empty.
-
-    A nested name stands behind a dot: `translation.en`.
-    """
+    """The names or cells in the first row of a table, or of the first record; none if it is empty."""
     if kind == "parquet":
         try:
             return list(pq.read_schema(path).empty_table().flatten().column_names)
@@ -165,7 +145,7 @@ def _header(kind: str, path: Path) -> list[str]:
             raise InputError(f"{path}: not readable as Parquet: {error}") from None
     with open_text(str(path)) as file:
         if kind == "jsonl":
-            return next((names for line in file if (names := _names_of_record(line))), [])
+            return next(filter(None, map(_names_of_record, file)), [])
         # A cell in quotes may have several lines.
         lines = [line.rstrip("\r\n").replace("\r", " ") for line in islice(file, 20)]
     if kind == "tsv":
@@ -174,10 +154,11 @@ def _header(kind: str, path: Path) -> list[str]:
 
 
 def _names_of_record(line: str) -> list[str]:
-    with suppress(ValueError, RecursionError):
-        if isinstance(record := json.loads(line), dict):
-            objects = ((name, value) for name, value in record.items() if isinstance(value, dict))
-            return [*record, *(f"{name}.{key}" for name, value in objects for key in value)]
+    """The names in a JSON object; one in a nested object stands behind a dot: `translation.en`."""
+    with suppress(ValueError, RecursionError, AttributeError):
+        items = json.loads(line).items()
+        objects = [(name, value) for name, value in items if isinstance(value, dict)]
+        return [*(name for name, _ in items), *(f"{name}.{key}" for name, value in objects for key in value)]
     return []
 
 
@@ -185,27 +166,26 @@ def _find_columns(
     header: Sequence[str], languages: tuple[str, str], columns: Sequence[str], label: str, has_names: bool
 ) -> tuple[list[int], Sequence[str], bool]:
     """Where source, target and scores are, from 0; which scores; and whether the first row is a header."""
-    width, names = len(header), cut(", ".join(map(shown, header)))
+    names = cut(", ".join(map(shown, header)))
+    if not columns:
+        if sides := find_sides(header, languages):
+            found = {_SCORE_NAMES.get(name.strip().lower()): place for place, name in enumerate(header)}
+            scores = [score for score in _SCORES if score in found]
+            return [*sides, *(found[score] for score in scores)], scores, True
+        if not has_names and len(header) in (2, 3):
+            return list(range(len(header))), _SCORES[: len(header) - 2], False
+        wanted = "name the columns of source and target under `columns`"
+        raise InputError(f"{label}: {wanted}; the first row has {len(header)}: {names}")
     scores = [score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN]
     columns = [column for column in columns if column != _NO_COLUMN]
-    if columns and not has_names and all(map(is_count, columns)):
-        places = [int(column) - 1 for column in columns]
-        if max(places) >= width:
-            raise InputError(f"{label}: {width} columns; there is no column {max(places) + 1}")
-        return places, scores, bool(find_sides([header[place] for place in places[:2]], languages))
+    are_numbers = not has_names and all(map(is_count, columns))
+    cells = [str(place) for place in range(1, len(header) + 1)] if are_numbers else header
     for column in columns:
-        if (count := header.count(column)) != 1:
-            raise InputError(f"{label}: {count or 'no'} columns {shown(column)}; the header has {names}")
-    if columns:
-        return [header.index(column) for column in columns], scores, True
-    if sides := find_sides(header, languages):
-        found = {_SCORE_NAMES.get(name.strip().lower()): place for place, name in enumerate(header)}
-        scores = [score for score in _SCORES if score in found]
-        return [*sides, *(found[score] for score in scores)], scores, True
-    if has_names or width not in (2, 3):
-        wanted = "name the columns of source and target under `columns`"
-        raise InputError(f"{label}: {wanted}; the first row has {width}: {names}")
-    return list(range(width)), _SCORES[: width - 2], False
+        if (count := cells.count(column)) != 1:
+            raise InputError(f"{label}: {count or 'no'} columns {shown(column)}; the first row has {names}")
+    places = [cells.index(column) for column in columns]
+    is_header = not are_numbers or find_sides([header[place] for place in places[:2]], languages) is not None
+    return places, scores, is_header
 
 
 def find_sides(header: Sequence[str], languages: tuple[str, str]) -> tuple[int, int] | None:

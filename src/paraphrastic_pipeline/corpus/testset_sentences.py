@@ -16,15 +16,8 @@ from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.registry.archive import open_stream
 
 _MAX_BYTES = 1 << 30
-_SCHEMA = pa.schema(
-    {
-        "testset": pa.string(),
-        "dataset": pa.string(),
-        "language": pa.string(),
-        "sentence": pa.string(),
-        "words": pa.list_(pa.string()),
-    }
-)
+_TEXTS = ("testset", "dataset", "language", "sentence")
+_SCHEMA = pa.schema([*((name, pa.string()) for name in _TEXTS), ("words", pa.list_(pa.string()))])
 
 # Data set, language (None if unknown), and sentence.
 _Sentences = Iterator[tuple[str, str | None, str]]
@@ -68,34 +61,32 @@ def gather_testsets(
     Raises:
         InputError: a file is damaged or has no test sentence, or a line is not UTF-8.
     """
-    sentences: dict[tuple[str, str, str | None, str], None] = {}
+    rows: dict[tuple[str, str, str | None, str], None] = {}
     for file in files:
         found = dict.fromkeys((file.testset, *row) for row in _READERS[file.testset](file))
         if not found:
             raise InputError(f"{file.path}: contains no test sentence")
-        sentences |= found
-    columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
-    for row in sentences:
-        _, _, language, text = row
+        rows |= found
+    table = []
+    for row in rows:
+        *_, language, text = row
         if language in segmentation:
-            texts = prepare_text([text], language=language, segmentation=segmentation, lowercase=lowercase)
-            text = texts[0]
+            (text,) = prepare_text([text], language=language, segmentation=segmentation, lowercase=lowercase)
         if words := words_of(text):
-            for column, value in zip(columns.values(), (*row, words), strict=True):
-                column.append(value)
-    write_table(output, pa.table(columns, schema=_SCHEMA))
-    return dict(Counter(columns["testset"]))
+            table.append(dict(zip(_SCHEMA.names, (*row, words), strict=True)))
+    write_table(output, pa.Table.from_pylist(table, schema=_SCHEMA))
+    return dict(Counter(row["testset"] for row in table))
 
 
 def _sts(file: TestFile) -> _Sentences:
     for row in _rows(file):
-        year, dataset = row["year"], row["dataset"]
-        if year == "stsb" and dataset != "test":
+        if row["year"] == "stsb" and row["dataset"] != "test":
             continue
-        codes = {*dataset.split("-")[:2]} if year == "2017" else {"en"}
+        codes = {*row["dataset"].split("-")[:2]} if row["year"] == "2017" else {"en"}
         # In cross-lingual tracks, the language of each side differs from track to track.
         language = codes.pop() if len(codes) == 1 else None
-        yield from ((f"{year}/{dataset}", language, row[side]) for side in ("sentence1", "sentence2"))
+        yield f"{row['year']}/{row['dataset']}", language, row["sentence1"]
+        yield f"{row['year']}/{row['dataset']}", language, row["sentence2"]
 
 
 def _tatoeba(file: TestFile) -> _Sentences:
@@ -105,17 +96,14 @@ def _tatoeba(file: TestFile) -> _Sentences:
 
 
 def _bucc(file: TestFile) -> _Sentences:
-    for row in _rows(file):
-        yield "-".join(file.languages), row["language"], row["sentence"]
+    return (("-".join(file.languages), row["language"], row["sentence"]) for row in _rows(file))
 
 
 def _senteval(file: TestFile) -> _Sentences:
-    for row in _rows(file):
-        # Tasks without a test part are cross-validated, so all of their sentences are test sentences.
-        if row["part"] in ("test", "all"):
-            yield row["dataset"], "en", row["sentence1"]
-            if row["sentence2"] is not None:
-                yield row["dataset"], "en", row["sentence2"]
+    # Tasks without a test part are cross-validated, so all of their sentences are test sentences.
+    rows = (row for row in _rows(file) if row["part"] in ("test", "all"))
+    sentences = ((row["dataset"], "en", row[side]) for row in rows for side in ("sentence1", "sentence2"))
+    return (each for each in sentences if each[2] is not None)
 
 
 _READERS = {"sts": _sts, "tatoeba": _tatoeba, "bucc": _bucc, "senteval": _senteval}

@@ -45,17 +45,18 @@ class Tokens:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-def split_tokens(texts: pa.Array) -> pa.ListArray:
-    """Split each text at (Unicode) white space."""
-    return pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
+def _pieces(texts: pa.Array) -> tuple[pa.ListArray, list[str], Int32]:
+    """What stands between (Unicode) white space in each text; the distinct pieces; the number of each one."""
+    pieces = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
+    # Python handles each distinct piece once; Arrow does the rest.
+    encoded = pieces.values.dictionary_encode()
+    return pieces, encoded.dictionary.to_pylist(), encoded.indices
 
 
 def count_tokens(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Number of tokens between white space in each text, and zeros: int32 [texts] each; see `count_words`."""
-    counts = pc.list_value_length(split_tokens(texts))
-    # Arrow splits a text that is only white space into one empty token.
-    counts = pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), pa.scalar(0, pa.int32()), counts)
-    return counts, pa.array(np.zeros(len(texts), np.int32))
+    counts = [len(text.split()) for text in texts.to_pylist()]
+    return pa.array(counts, pa.int32()), pa.array(np.zeros(len(texts), np.int32))
 
 
 def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -65,29 +66,22 @@ def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     word, without its marks; if other text stands between such characters, it is a word if it has a letter or
     digit. In Tibetan, every syllable is a word, and a dot separates words of Ethiopic.
     """
-    counts, none = count_tokens(texts)
     if not pc.any(pc.match_substring_regex(texts, f"[{SPACELESS}{DOTS}]")).as_py():
-        return counts, none
-    pieces = split_tokens(texts)
-    encoded = pieces.flatten().dictionary_encode()
-    of_words = np.array([_count_in(piece) for piece in encoded.dictionary.to_pylist()], np.int32)
-    of_piece = of_words[encoded.indices.to_numpy()]
+        return count_tokens(texts)
+    pieces, distinct, numbers = _pieces(texts)
+    of_piece = np.array([_count_in(piece) for piece in distinct], np.int32)[numbers]
     sums = np.concatenate((np.zeros((1, 2), np.int32), np.cumsum(of_piece, axis=0, dtype=np.int32)))
-    ends = np.cumsum(pc.list_value_length(pieces).to_numpy())
-    of_text = np.diff(sums[np.concatenate(([0], ends))], axis=0)
-    return pc.add(counts, pa.array(of_text[:, 0])), pa.array(of_text[:, 1])
+    counts = np.diff(sums[pieces.offsets], axis=0)
+    return pa.array(counts[:, 0]), pa.array(counts[:, 1])
 
 
 def _count_in(piece: str) -> tuple[int, int]:
-    """Words of a piece of text without white space after the first one, and its single characters."""
-    if piece.isascii():
-        return 0, 0
+    """Words of a piece of text without white space, and its single characters."""
     others = _BETWEEN.split(piece)
     if len(others) == 1:
-        return 0, 0
+        return int(piece != ""), 0
     characters = len(_SPACELESS.findall(piece))
-    words = characters + sum(any(map(str.isalnum, word)) for word in others)
-    return max(words, 1) - 1, characters
+    return max(1, characters + sum(any(map(str.isalnum, word)) for word in others)), characters
 
 
 def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> Tokens:
@@ -98,24 +92,18 @@ def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> 
     `well-known`). In scripts that are written without spaces, each character is a word, with its marks;
     `white_space` leaves such text whole, and `split` takes what is between white space as it is.
     """
-    pieces = split_tokens(pa.array(texts, pa.string()) if not isinstance(texts, pa.Array) else texts)
-    # Python handles each distinct piece once; Arrow does the rest.
-    encoded = pieces.values.dictionary_encode()
-    distinct = encoded.dictionary.to_pylist()
+    pieces, distinct, numbers = _pieces(pa.array(texts, pa.string()))
     split = {"word": _split_piece, "white_space": split_marks, "split": lambda piece: [piece]}[tokenizer]
-    of_piece = [split(piece.lower()) for piece in distinct]
-    words = pa.array(of_piece, pa.list_(pa.string()))
+    words = pa.array([split(piece.lower()) for piece in distinct], pa.list_(pa.string()))
     numbered = words.values.dictionary_encode()
-    ids = pa.ListArray.from_arrays(words.offsets, numbered.indices).take(encoded.indices)
+    ids = pa.ListArray.from_arrays(words.offsets, numbered.indices).take(numbers)
     offsets = ids.offsets.to_numpy().astype(np.int64)[pieces.offsets.to_numpy()]
     return Tokens(ids.values.to_numpy(), offsets, numbered.dictionary.to_pylist())
 
 
 def _split_piece(piece: str) -> list[str]:
     """Split a piece of text without white space into words."""
-    if piece.isascii() or (len(units := _UNIT.findall(piece)) == 1 and len(piece) == len(units[0])):
-        return split_marks(piece)
-    return [word for unit in units for word in split_marks(unit)]
+    return [word for unit in _UNIT.findall(piece) for word in split_marks(unit)]
 
 
 def open_treebank(punkt: Path) -> Callable[[Sequence[str]], list[str]]:

@@ -1,7 +1,7 @@
 """Make paraphrases by translating one side of a bitext (ParaNMT-50M, section 3), with CTranslate2."""
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,20 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text import prepare_text
 from paraphrastic.model.hub import load_from_hub, not_installed
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.counts import FilterFiles
-from paraphrastic_pipeline.corpus.filters import Language
-from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
 from paraphrastic_pipeline.corpus.sampling import Samples
-from paraphrastic_pipeline.corpus.score import Identify
-from paraphrastic_pipeline.corpus.text import as_read
 
 TRANSLATED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64()), ("ended", pa.bool_())])
 GATHERED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64())])
 # Why a translation is no paraphrase, in the order in which this is checked.
-REASONS = ("too_long", "endless", "empty", "wrong_language")
+REASONS = ("too_long", "endless", "empty")
 # Pairs that are translated together, and tokens of a batch of them.
 BLOCK_PAIRS, BATCH_TOKENS = 2048, 4096
 # Tokens that a sentence may have. A translation may have twice as many as the longest one, and some more.
@@ -133,54 +128,27 @@ def translate_corpus(
             writer.write(pa.RecordBatch.from_pydict(named, schema=TRANSLATED_SCHEMA))
 
 
-def gather_translations(
-    translated: Sequence[str | Path],
-    files: FilterFiles,
-    *,
-    language: str,
-    identifier: Path | None,
-    rule: Any,
-    preparation: Mapping[str, Any],
-    identify: Identify = "model",
-    seed: int,
-) -> dict[str, int]:
+def gather_translations(translated: Sequence[str | Path], files: FilterFiles, *, seed: int) -> dict[str, int]:
     """Write the pairs whose translations can be used: `source`, `target`, `line` and `translation_score`.
 
     Args:
         translated: Parquet files made by `translate_corpus`: the shards of all bitexts, in order.
         files: the files to write. `line` is the number of the pair in all bitexts together, from 1. The
             counts, which are also returned, are pairs `read`; those left out because the sentence was
-            `too_long` to be translated, or because the translation is `endless` (cut off before it ended),
-            `empty` (without a letter or digit) or in a `wrong_language`; and the `pairs` left. The examples
-            also show some that are left.
-        language: language of the paraphrases.
-        identifier: a fastText model; None does not check languages.
-        rule: when a text is in its language, the settings of `filters.Language`; None does not check.
-        preparation: how text is prepared, as `text.prepare_text` takes it; the language is identified before
-            text is segmented.
-        identify: whether the language is identified on the text that the `model` sees, or on the `original`.
+            `too_long` to be translated, or because the translation is `endless` (cut off before it ended) or
+            `empty` (without a letter or digit); and the `pairs` left. The examples also show some that are
+            left.
         seed: seed of the examples.
 
     Raises:
         InputError: no translation can be used, or the disk is full.
     """
-    classifier = None if identifier is None or rule is None else LanguageIdentifier(identifier)
     samples = Samples([*REASONS, "kept"], seed)
     with write_blocks(files.pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
-            texts = [text or "" for text in block["target"].to_pylist()]
-            in_language = np.ones(len(texts), bool)
-            if classifier:
-                prepared = prepare_text(texts, **{**preparation, "segmentation": {}})
-                seen = texts if identify == "original" else as_read(prepared)
-                in_language = _in_language(classifier, seen, language, rule)
-            too_long = block["translation_score"].is_null().to_numpy(zero_copy_only=False)
-            ended = block["ended"].to_numpy(zero_copy_only=False)
-            has_words = [any(map(str.isalnum, text)) for text in texts]
-            # The first of these that is false is the reason.
-            accepted = np.stack([~too_long, ended, has_words, in_language, np.zeros(len(texts), bool)])
-            fates = accepted.argmin(axis=0)
-            lines = pa.array(np.arange(samples.read, samples.read + len(texts)) + 1)
+            translations = zip(block["target"].to_pylist(), block["ended"].to_pylist(), strict=True)
+            fates = np.array([_fate(*each) for each in translations], np.intp)
+            lines = pa.array(np.arange(samples.read, samples.read + block.num_rows) + 1)
             samples.add(block, fates)
             columns = [block["source"], block["target"], lines, block["translation_score"]]
             kept = pa.array(fates == len(REASONS))
@@ -196,10 +164,7 @@ def gather_translations(
     return result
 
 
-def _in_language(classifier: LanguageIdentifier, texts: Sequence[str], language: str, rule: Any) -> Any:
-    """Whether each text is in its language, by the same filter as the sides of a pair: bool [texts]."""
-    codes, _, probabilities = classifier.identify(texts, language)
-    sides = {f"{side}_language": pa.array(codes) for side in ("source", "target")}
-    sides |= {f"{side}_probability": pa.array(probabilities) for side in ("source", "target")}
-    wanted = Language(rule, (language, language))
-    return wanted.accept(wanted.score(pa.RecordBatch.from_pydict(sides)))
+def _fate(text: str | None, ended: bool) -> int:
+    """The index of the first reason to leave out a translation, or their number."""
+    usable = (text is not None, ended, any(map(str.isalnum, text or "")))
+    return next((number for number, good in enumerate(usable) if not good), len(usable))

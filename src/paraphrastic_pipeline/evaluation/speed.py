@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from pyarrow.dataset import dataset
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32
@@ -24,7 +25,6 @@ from paraphrastic.model.transformer import TransformerEncoder
 from paraphrastic.systems.external import SentenceTransformerEncoder
 from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.corpus.blocks import read_table
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ def measure_speed(
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
     """Distinct sentences, taken in turn from the beginning of each corpus, whose order is random."""
     columns = [
-        read_table(path, columns=[column], rows=count)[column].to_pylist()
+        dataset(path).head(count, columns=[column])[column].to_pylist()
         for path, names in corpora
         for column in names
     ]

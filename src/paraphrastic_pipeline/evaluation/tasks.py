@@ -1,4 +1,4 @@
-"""The tasks that systems are evaluated on: which systems they suit, what they cost, and their tables.
+"""The tasks that systems are evaluated on: which systems they suit, and their tables.
 
 `TASKS` is the one place in the library that names a task. To add one, add it here, and write the function
 that evaluates a system. The rules, the page and the plan take everything from here.
@@ -95,8 +95,6 @@ class Task:
             encoder and the `testsets`, a list of them if there is one per part, and returns figures by name.
             If the task has `gold` or `parts`, it also takes these, under the name of their kind.
         settings: its other arguments.
-        memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
-        seconds: usual time of an evaluation on one core. `workflow/need.py` says how both were measured.
         threads: most threads that it can use; if there are several, the function takes `threads`.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
         gold: path of what is to be found in the test sets, if they do not have it.
@@ -114,8 +112,6 @@ class Task:
     tables: Mapping[str, Layout]
     function: str
     settings: Mapping[str, str] = field(default_factory=dict)
-    memory_mb: float
-    seconds: float
     threads: int = 1
     testsets: str
     gold: str = ""
@@ -186,8 +182,6 @@ TASKS = {
             )
         },
         function="evaluation.held_out:evaluate_held_out",
-        memory_mb=500,
-        seconds=4,
         testsets=_HELD_OUT,
         others=_OTHERS,
         languages=(),
@@ -209,8 +203,6 @@ TASKS = {
             )
         },
         function="evaluation.held_out:evaluate_retrieval",
-        memory_mb=600,
-        seconds=6,
         testsets=_HELD_OUT,
         others=_OTHERS,
         parts="definitions",
@@ -225,8 +217,6 @@ TASKS = {
             fields=(),
         ),
         function="evaluation.sts:evaluate_sts",
-        memory_mb=680,
-        seconds=1.8,
         testsets="results/testsets/sts.parquet",
     ),
     "xling_sts": Task(
@@ -247,8 +237,6 @@ TASKS = {
             ),
         },
         function="evaluation.sts:evaluate_tracks",
-        memory_mb=500,
-        seconds=0.9,
         testsets="results/testsets/sts.parquet",
         parts="tracks",
     ),
@@ -260,8 +248,6 @@ TASKS = {
             "on STS Benchmark: all pairs, captions only, and without captions",
         ),
         function="evaluation.sts:evaluate_benchmark",
-        memory_mb=590,
-        seconds=25,
         testsets="results/testsets/sts.parquet",
     ),
     "tatoeba": Task(
@@ -274,8 +260,6 @@ TASKS = {
             )
         },
         function="evaluation.bitext:evaluate_tatoeba",
-        memory_mb=580,
-        seconds=0.8,
         testsets="results/testsets/tatoeba/{part}.parquet",
         parts="languages",
     ),
@@ -291,9 +275,6 @@ TASKS = {
             )
         },
         function="evaluation.bitext:evaluate_bucc",
-        # A fixed cost; `resources.bucc_need` adds the cost of the sentences.
-        memory_mb=690,
-        seconds=4,
         threads=4,
         testsets="results/testsets/bucc/{part}.parquet",
         gold="results/testsets/bucc/{part}.gold.parquet",
@@ -313,8 +294,6 @@ TASKS = {
         },
         function="evaluation.transfer:evaluate_transfer",
         settings={"suite": "senteval"},
-        memory_mb=1070,
-        seconds=60,
         testsets="results/testsets/senteval.parquet",
         related=True,
     ),
@@ -331,8 +310,6 @@ TASKS = {
         },
         function="evaluation.transfer:evaluate_transfer",
         settings={"suite": "polish"},
-        memory_mb=670,
-        seconds=200,
         testsets="results/testsets/polish.parquet",
         languages=("pl",),
         related=True,

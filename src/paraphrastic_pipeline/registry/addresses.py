@@ -1,26 +1,15 @@
 """Which addresses can be used: those of files on the web or on the disk, without a password in them."""
 
-import re
 from urllib.parse import unquote, urlsplit
 
-# The part of an address before its path, and the rest.
-_ADDRESS = re.compile(r"\b(?!file:)[a-z][a-z0-9+.-]*://([^\s/?#]*)(\S*)", re.I)
-_PARAMETER = re.compile(r"[?&;#]([^=&;#]+)=")
-# Parameters that open what is closed to others, such as `access_token` and `X-Amz-Signature`.
-_SECRET = re.compile(
-    r"token(?!s$)|signature|passw|secret|credential|(?:api|access|auth)[-_]?key|^(?:sig|key|pass|auth)$", re.I
-)
+from paraphrastic_pipeline.base.errors import hide_secrets
 
 
 def secret_error(text: str) -> str | None:
     """Why a text that has an address in it cannot be used, because of a secret; None if it can."""
-    for host, rest in _ADDRESS.findall(text):
-        reason = "which would reach logs and results"
-        if "@" in unquote(host):
-            return f"has a user name or password in it, {reason}: write them into ~/.netrc"
-        if any(_SECRET.search(unquote(name)) for name in _PARAMETER.findall(rest)):
-            return f"has a secret in it, {reason}: fetch the file by hand into resources/manual"
-    return None
+    if hide_secrets(text) == text:
+        return None
+    return "has a password or a token in it, which logs would show: use ~/.netrc, or fetch the file by hand"
 
 
 def address_error(address: str) -> str | None:

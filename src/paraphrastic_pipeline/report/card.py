@@ -10,7 +10,7 @@ from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.model.files import TRANSFORMER
 from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.corpus.counts import UNREADABLE, loss, merge_reasons
+from paraphrastic_pipeline.corpus.counts import loss, merge_reasons
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
 from paraphrastic_pipeline.evaluation.results import left_out
 from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
@@ -87,9 +87,7 @@ def write_card(
     if selected:
         for (name, *_), path, then in zip(corpora, selected, read_json(counts)["corpora"], strict=True):
             first = read_json(path)
-            unreadable = first.get(UNREADABLE, 0)
-            dropped = {UNREADABLE: unreadable, **first["dropped"], **merge_reasons(then)}
-            drops += filter(None, [loss(name, first["read"] + unreadable, dropped)])
+            drops += filter(None, [loss(name, first["read"], first["dropped"] | merge_reasons(then))])
     outcome = None
     if held_out:
         after, *before = held_out

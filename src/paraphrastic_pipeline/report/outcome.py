@@ -3,10 +3,12 @@
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.text_files import read_sentences
 from paraphrastic.model.folder import open_folder
@@ -143,7 +145,7 @@ def embedding_rate(folder: Path, sentences: Path) -> float:
     return len(many) / (time.perf_counter() - start)
 
 
-def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterator[str]:
+def summary(models: Sequence[str], results: Path = Path("results")) -> Iterator[str]:
     """Yield what a person should read at the end of a run: for each model, where it is and how good.
 
     The commands at the end are for the first model, on files that the run has made.
@@ -155,33 +157,26 @@ def last_words(models: Sequence[str], results: Path = Path("results")) -> Iterat
             yield f"  {outcome.sentence}"
         counts = results / "corpora" / model / "counts.json"
         if counts.is_file() and (read := read_before_merging(counts, results)) is not None:
-            merged = read_json(counts)["corpora"]
-            kept, alone = (
-                sum(corpus["kept"] for corpus in merged if ("without_pairs" in corpus) == is_alone)
-                for is_alone in (False, True)
-            )
-            if kept:
-                yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
-            if alone:
-                yield f"  It knows the words of {alone:,} sentences without pairs."
-    if trained:
-        sentences = results / "held_out" / f"{trained[0]}.txt"
-        if sentences.is_file() and sentences.stat().st_size:
+            corpora = read_json(counts)["corpora"]
+            kept = sum(corpus["kept"] for corpus in corpora if not corpus.get("without_pairs"))
+            yield f"  It has learned from {kept:,} pairs, of {read:,} that were read."
+    if not trained:
+        return
+    model = shlex.quote(f"{results}/models/{trained[0]}")
+    sentences = results / "held_out" / f"{trained[0]}.txt"
+    has_sentences = sentences.is_file() and sentences.stat().st_size > 0
+    if has_sentences:
+        # A run does not fail because its model cannot be measured.
+        with suppress(InputError, OSError, MemoryError):
             rate = embedding_rate(results / "models" / trained[0], sentences)
             yield f"{trained[0]} embeds {rate:,.0f} sentences per second here, on one core."
-        model = shlex.quote(f"{results}/models/{trained[0]}")
-        yield "What to type next:"
-        if sentences.is_file() and sentences.stat().st_size:
-            text = shlex.quote(str(sentences))
-            pairs = shlex.quote(str(sentences.with_suffix(".tsv")))
-            yield f"  paraphrastic score --model {model} --input {pairs} --output -"
-            yield f"  paraphrastic embed --model {model} --input {text} --output vectors.npy"
-            yield (
-                f"  head -3 {pairs} | cut -f 1 | paraphrastic search --model {model} --index vectors.npy "
-                f"--sentences {text} --input - --output -"
-            )
-        yield f"  paraphrastic demo --model {model} --output demo.html"
-        yield (
-            f"  paraphrastic export --model {model} --format paraphrastic --dtype int8 "
-            f"--output {shlex.quote(f'exported/{trained[0]}-int8')}"
-        )
+    yield "What to type next:"
+    if has_sentences:
+        text, pairs = (shlex.quote(str(path)) for path in (sentences, sentences.with_suffix(".tsv")))
+        yield f"  paraphrastic score --model {model} --input {pairs} --output -"
+        yield f"  paraphrastic embed --model {model} --input {text} --output vectors.npy"
+        query = f"--index vectors.npy --sentences {text} --input - --output -"
+        yield f"  head -3 {pairs} | cut -f 1 | paraphrastic search --model {model} {query}"
+    yield f"  paraphrastic demo --model {model} --output demo.html"
+    small = shlex.quote(f"exported/{trained[0]}-int8")
+    yield f"  paraphrastic export --model {model} --format paraphrastic --dtype int8 --output {small}"

@@ -138,7 +138,6 @@ def _completed(section: Mapping[str, Any], seed: int) -> Json:
     """Complete a definition, or a whole configuration, with what follows from its recipe and its encoder."""
     recipe, encoder = recipe_of(section), section.get("encoder", {})
     training, vocabulary = section.get("training", {}), section.get("vocabulary", {})
-    taught = {"loss": "cosines"} if training.get("distil") is not None else {}
     unit, average = vocabulary.get("unit", "subword"), {"kind": "average"}
     parts = [{**part, "unit": part.get("unit") or unit} for part in encoder.get("parts", [average])]
     return {
@@ -147,7 +146,7 @@ def _completed(section: Mapping[str, Any], seed: int) -> Json:
         **section,
         "recipe": recipe,
         "encoder": {**encoder, "parts": parts},
-        "training": {**RECIPES[recipe], **taught, **training},
+        "training": {**RECIPES[recipe], **training},
         "sweep": {**({"dropout": [0.1]} if encoder.get("transformer") else {}), **section.get("sweep", {})},
     }
 

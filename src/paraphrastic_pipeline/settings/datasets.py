@@ -1,7 +1,7 @@
 """The data sets of a configuration (of the registry, files, of OPUS, and mined), and what needs them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256 as hashed
 from itertools import combinations
 from pathlib import Path
@@ -11,7 +11,7 @@ from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
 from paraphrastic_pipeline.registry.opus import OpusCorpus, read_list
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
-from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OriginalDataset, OtherEncoder
+from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OtherEncoder
 
 # What has corpora, and a section of the configuration with a name within it.
 Entry = Definition | Mined
@@ -71,11 +71,6 @@ def _described(corpus: FileCorpus) -> tuple[str, list[RemoteFile]]:
     table = ("table",) if corpus.kind == "groups" else ()
     columns = (*table, *map(str, corpus.columns or ()))
     return corpus.kind or "", [file(corpus.path, languages, columns)]
-
-
-def dataset_versions(files: OriginalDataset) -> dict[str, str]:
-    """Digests of the files of `dataset`, by file name, as versions of the results made from them."""
-    return {Path(path).name: _version(path) for path in asdict(files).values()}
 
 
 def opus_corpora(definition: Entry, others: Iterable[str]) -> list[OpusCorpus]:

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from paraphrastic.base.errors import InputError, cut
-from paraphrastic_pipeline.base.errors import did_you_mean
-from paraphrastic_pipeline.registry.addresses import secret_error
+from paraphrastic_pipeline.base.errors import did_you_mean, hide_secrets
 
 
 def parsed(kind: Any, value: Any, at: Sequence[str] = ()) -> Any:
@@ -94,5 +93,5 @@ def _words(faults: Sequence[Any], path: Sequence[str], kind: Any) -> str:
         hint = f"; YAML reads yes, no, on and off as {'true' if value else 'false'}: write it in quotes"
     elif isinstance(value, str) and "list_type" in kinds:
         hint = f"; write [{value.replace('-', ', ') if 'languages' in path[-1] else value}]"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return f"{cut('***' if secret_error(text) else text, 40)} {wanted}{hint}"
+    text = hide_secrets(json.dumps(value, ensure_ascii=False, default=str))
+    return f"{cut(text, 40)} {wanted}{hint}"

@@ -63,10 +63,9 @@ def definition_mistakes(model: str, own: Json, config: Configuration, datasets: 
             yield from _dataset(place[section], name, datasets, CORPUS_KINDS)
     at_vectors, vectors = f"{place['training']}.initial_vectors", training.initial_vectors
     yield from _dataset(at_vectors, vectors, datasets, ("vectors", "file"))
-    for key, teacher in (("teacher", training.teacher), ("distil", training.distil)):
-        if teacher and teacher not in named and not (key == "teacher" and "/" in teacher):
-            hint = did_you_mean(teacher, named)
-            yield f"{place['training']}.{key}: {teacher!r} is neither a definition nor one of systems{hint}"
+    if (teacher := training.teacher) and teacher not in named and "/" not in teacher:
+        hint = did_you_mean(teacher, named)
+        yield f"{place['training']}.teacher: {teacher!r} is neither a definition nor one of systems{hint}"
     for key, is_wrong, why in (*_data(definition, config, datasets), *_model(definition)):
         if is_wrong:
             section, _, setting = key.partition(".")
@@ -157,7 +156,7 @@ def _data(definition: Definition, config: Configuration, datasets: Datasets) -> 
         # A corpus without the definition's languages is told of above.
         with suppress(InputError):
             kinds[name] = {*map(selection_kind, pairs_of(definition, name, datasets))}
-    yield "corpora", bool(names) == bool(definition.dataset), "is missing, or given together with dataset"
+    yield "corpora", not names, "is missing"
     if definition.architecture.separate and len(definition.languages) == 2:
         alone = [name for name in names if name in texts or "paraphrase" in kinds[name]]
         yield "corpora", alone, f"{alone} has no translations, which separate languages need"
@@ -190,18 +189,9 @@ def _model(definition: Definition) -> Iterator[Row]:
         alone = transformer or len(definition.languages) != 2
         yield f"{section}.languages", alone and sharing != "shared", f"{sharing} {whole}"
     others = len(encoder.parts) > 1 or encoder.parts[0].kind != "average" or training.init != "random"
-    why = "has no parts, init or distil"
-    yield "encoder.transformer", transformer and (others or training.distil), why
-    distils, begins = bool(training.distil), bool(training.teacher)
-    yield "training.distil", distils != (training.loss == "cosines"), "needs the loss cosines, and it distil"
+    yield "encoder.transformer", transformer and (others or training.soup > 1), "has no parts, init or soup"
+    begins = bool(training.teacher)
     yield "training.teacher", begins != (training.init == "teacher"), "needs init: teacher, and it a teacher"
-    fused = training.engine == "fused" or training.optimizer == "lazy_adam"
-    why = f"fused, which lazy_adam needs, trains an average without {training.only_autograd or 'penalties'}"
-    yield "training.engine", fused and not training.trains_fused(architecture), why
-    joined = training.coarser or training.soup > 1
-    yield "training.early_stopping", joined and training.early_stopping, "goes with neither soup nor coarser"
-    average = architecture.averaged and architecture.units == ("subword",) and not architecture.separate
-    smaller = max(training.coarser, default=0) < definition.vocabulary.size
-    suits = average and smaller and not distils and not begins
-    why = "needs an average of shared subwords, sizes below the vocabulary's, and no teacher"
-    yield "training.coarser", training.coarser and not suits, why
+    fused = training.engine == "fused" and not training.trains_fused(architecture)
+    why = f"fused trains an average without {training.only_autograd or 'penalties'}"
+    yield "training.engine", fused, why

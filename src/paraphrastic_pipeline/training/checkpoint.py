@@ -1,19 +1,23 @@
 """Checkpoints, from which a killed run resumes."""
 
-import hashlib
 import json
 import logging
+import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import safetensors
+import torch
 from safetensors.torch import save_file
-from torch import Tensor
 
 from paraphrastic.base.files import atomic_output
+from paraphrastic_pipeline.training.engine import Engine, Weights
 
 log = logging.getLogger(__name__)
+
+# With early stopping, a checkpoint also holds the best parameters, under names with this prefix.
+_BEST = "best."
 
 
 @dataclass(slots=True)
@@ -38,73 +42,74 @@ class Progress:
     """Number of these pairs."""
     line_seconds: float = 0.0
     """Value of `seconds` at that line."""
-    history_bytes: int = 0
-    """Size of the history's file."""
     development: float | None = None
     """The last score."""
+    is_scored: bool = False
+    """Whether it is newer than that line."""
     best: float | None = None
     """The best score."""
     since_best: int = 0
     """Number of scores since the best one."""
+    lines: list[str] = field(default_factory=list)
+    """The history so far."""
+
+    def add(self, loss: float, pairs: int, *, with_negative: int) -> None:
+        """Count a mini-batch."""
+        self.batches_read += 1
+        self.pairs_read += pairs
+        self.epoch_loss += loss * pairs
+        self.line_loss += loss * pairs
+        self.line_pairs += pairs
+        self.with_negative += with_negative
+
+    def end_epoch(self) -> None:
+        """Begin to count the next epoch."""
+        self.epoch += 1
+        self.pairs_read, self.epoch_loss, self.with_negative = 0, 0.0, 0
 
 
-class Checkpoints:
-    """The newest checkpoints of a run, in a folder that is created with the first one.
+class Checkpoint:
+    """The newest checkpoint of a run, a file that is written under another name and renamed.
 
-    `identity` tells the run from runs with other settings or data.
+    `identity` tells the run from runs with other settings or data. A checkpoint is due after some `minutes`.
     """
 
-    def __init__(self, folder: Path, *, identity: str) -> None:
-        self.folder = folder
-        self.identity = identity
-        # The newest checkpoint of this run; one left by another run may have a higher number.
-        self._newest: Path | None = None
+    def __init__(self, path: Path, *, identity: str, minutes: float) -> None:
+        self.path, self.identity, self.minutes = path, identity, minutes
+        self._last = time.monotonic()
 
-    def save(self, state: Mapping[str, Tensor], progress: Progress) -> None:
-        """Write an engine's state and the progress to one file, atomically; keep the two newest files."""
-        metadata = {"identity": self.identity, "progress": json.dumps(asdict(progress))}
-        metadata["sha256"] = _digest(state, metadata)
-        path = self.folder / f"{progress.batches_read:012d}.safetensors"
-        with atomic_output(path) as temporary:
-            save_file(dict(state), temporary, metadata)
-        for other in self._newest_first():
-            if other not in (path, self._newest):
-                other.unlink()
-        self._newest = path
+    def is_due(self) -> bool:
+        """Whether the last checkpoint is old enough for another one."""
+        return time.monotonic() - self._last >= 60 * self.minutes
 
-    def load(self) -> tuple[Progress, dict[str, Tensor]] | None:
-        """Load the newest intact checkpoint of this run, or return None if there is none.
+    def save(self, engine: Engine, best: Weights, progress: Progress) -> None:
+        """Write the engine's state, the best parameters and the progress."""
+        state = engine.state() | {_BEST + name: torch.from_numpy(array) for name, array in best.items()}
+        about = {"identity": self.identity, "progress": json.dumps(asdict(progress))}
+        with atomic_output(self.path) as temporary:
+            save_file(state, temporary, about)
+        self._last = time.monotonic()
 
-        The log names every file that is skipped, and says why.
-        """
-        for path in self._newest_first():
-            try:
-                with safetensors.safe_open(path, framework="pt") as file:
-                    metadata = file.metadata() or {}
-                    state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-                if metadata.pop("sha256", None) != _digest(state, metadata):
-                    raise ValueError("its digest does not match")
-            except (safetensors.SafetensorError, OSError, ValueError) as error:
-                log.warning("%s: is damaged and not used: %s", path, error)
-                continue
-            if metadata["identity"] != self.identity:
-                log.info("%s: was made with other settings or data and is not used", path)
-                continue
-            self._newest = path
-            progress = Progress(**json.loads(metadata["progress"]))
-            log.info("%s: continuing after %d mini-batches", path, progress.batches_read)
-            return progress, state
-        if self.folder.exists():
-            log.info("%s: there is no checkpoint to continue from, so training starts anew", self.folder)
-        return None
+    def load(self, engine: Engine) -> tuple[Progress, Weights]:
+        """Restore the engine, and return the progress and the best parameters; a new run has neither."""
+        if not self.path.is_file():
+            return Progress(), {}
+        with safetensors.safe_open(self.path, framework="pt") as file:
+            about: Mapping[str, str] = file.metadata()
+            if about["identity"] != self.identity:
+                log.info("%s: was made with other settings or data and is not used", self.path)
+                return Progress(), {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+        best = {
+            name.removeprefix(_BEST): tensors.pop(name).numpy()
+            for name in [*tensors]
+            if name.startswith(_BEST)
+        }
+        engine.restore(tensors)
+        progress = Progress(**json.loads(about["progress"]))
+        log.info("%s: continuing after %d mini-batches", self.path, progress.batches_read)
+        return progress, best
 
-    def _newest_first(self) -> list[Path]:
-        return sorted(self.folder.glob("[0-9]*.safetensors"), reverse=True)
-
-
-def _digest(state: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
-    for name, tensor in sorted(state.items()):
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.contiguous().reshape(-1).numpy().data)
-    return digest.hexdigest()
+    def remove(self) -> None:
+        """Remove the file of a run that is done."""
+        self.path.unlink(missing_ok=True)

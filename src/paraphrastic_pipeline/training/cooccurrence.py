@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 import torch
 from threadpoolctl import threadpool_limits
@@ -14,7 +13,7 @@ from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.threads import in_blocks
+from paraphrastic_pipeline.training.threads import product
 
 # Pairs that are counted; training data are in random order, so the first ones are a sample.
 _PAIRS = 2_000_000
@@ -22,17 +21,14 @@ _PAIRS = 2_000_000
 _RANK = 1024
 # Contexts are counted with this power of their frequency, which weakens rare ones (Levy et al. 2015).
 _CONTEXT_POWER = 0.75
-# Eigenvectors are searched in a space of `_STEPS` blocks, which together have so many dimensions more than
-# vectors are wanted. For 300 vectors from a million pairs, the eigenvalues found there add up to 99.8 % of
-# the largest ones.
-_STEPS, _MORE = 25, 1200
-# Rows of the matrix that a thread multiplies at a time.
-_ROWS = 2048
+# How often the matrix is applied to the space in which eigenvectors are sought, and the dimensions that this
+# space has besides.
+_ITERATIONS, _MORE = 4, 20
 # Rows without any co-occurrence have shorter vectors than this.
 _TINY = 1e-6
 
 
-def start_from_cooccurrences(
+def initialize_from_cooccurrences(
     encoder: TrainableEncoder, pairs: PairDataset, *, seed: int, threads: int
 ) -> None:
     """Set the embeddings of averaged parts from co-occurrences, in place.
@@ -75,9 +71,9 @@ def cooccurrence_vectors(
     rank = min(dimension, matrix.shape[0] - 1)
     if not matrix.nnz:
         return np.zeros((matrix.shape[0], rank), np.float32)
-    eigenvalues, vectors = largest_eigenvectors(matrix, rank, seed=seed, threads=threads)
+    values, vectors = largest_eigenvectors(matrix, rank, seed=seed, threads=threads)
     # Negative eigenvalues belong to pieces that occur together less than their contexts would suggest.
-    return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)), np.float32)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float32)
 
 
 def largest_eigenvectors(
@@ -85,46 +81,18 @@ def largest_eigenvectors(
 ) -> tuple[Float64, Float32]:
     """The largest eigenvalues of a symmetric matrix, [`rank`], and their eigenvectors, [rows, `rank`].
 
-    This is the block Lanczos method without restarts (Golub and Underwood 1977): the matrix is multiplied
-    with a random block, with the result, and so on, and the eigenvectors of the space that all the blocks
-    span are near its own. The largest eigenvalues come out exactly, and the smallest of those asked for too
-    small.
+    They are found by subspace iteration (Halko et al. 2011, algorithm 4.4). A singular value decomposition
+    would not do: pairs of two languages have a negative eigenvalue for each positive one, with the same
+    singular value. Therefore, the space has twice as many dimensions.
     """
-    n, block = matrix.shape[0], -(-(rank + _MORE) // _STEPS)
+    size = min(2 * rank + _MORE, matrix.shape[0])
+    basis = np.random.default_rng(seed).standard_normal((matrix.shape[0], size), dtype=np.float32)
     # The order in which threads add numbers up would change the last digits.
     with threadpool_limits(1):
-        if n <= _STEPS * block:
-            values, vectors = np.linalg.eigh(matrix.toarray().astype(np.float64))
-            return values[-rank:], vectors[:, -rank:].astype(np.float32)
-        start = np.random.default_rng(seed).standard_normal((n, block), dtype=np.float32)
-        basis = np.empty((n, _STEPS * block), np.float32, order="F")
-        projected = np.zeros((_STEPS * block, _STEPS * block))
-        basis[:, :block] = _orthonormal(start)
-        for end in range(block, _STEPS * block + 1, block):
-            known, last = basis[:, :end], np.ascontiguousarray(basis[:, end - block : end])
-            rest = product(matrix, last, threads)
-            projected[:end, end - block : end] = inside = known.T @ rest
-            rest -= known @ inside
-            if end < len(projected):
-                following = _orthonormal(rest)
-                # Rounding errors have grown, and if the matrix has few dimensions, nothing else is left.
-                following -= known @ (known.T @ following)
-                basis[:, end : end + block] = _orthonormal(following)
-        projected = np.triu(projected) + np.triu(projected, 1).T
-        values, within = scipy.linalg.eigh(
-            projected, subset_by_index=(len(projected) - rank, len(projected) - 1)
-        )
-        return values, basis @ within.astype(np.float32)
-
-
-def _orthonormal(block: Float32) -> Float32:
-    """An orthonormal basis of the space of the columns."""
-    return scipy.linalg.qr(block, mode="economic", overwrite_a=True)[0]
-
-
-def product(matrix: scipy.sparse.csr_matrix, block: Float32, threads: int) -> Float32:
-    """The product with a dense block, which threads compute by rows."""
-    return np.concatenate(in_blocks(lambda rows: matrix[rows] @ block, matrix.shape[0], _ROWS, threads))
+        for _ in range(_ITERATIONS):
+            basis = np.linalg.qr(product(matrix, basis, threads))[0]
+        values, within = np.linalg.eigh(basis.T @ product(matrix, basis, threads))
+        return values[-rank:], basis @ within[:, -rank:]
 
 
 def _counts(pairs: PairDataset, unit: int, threads: int) -> scipy.sparse.csr_matrix:

@@ -4,22 +4,21 @@
     /subword/source/tokens    int32 [n_tokens]   table rows, sentence after sentence
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
-    /word/…, /trigram/…       the same sentences, cut into other units
+    /word/…, /trigram/…       the same sentences in other units
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
     /alone                    int64 [k]          pairs of which both sides are a sentence without a pair
 
-`training.pair_dataset` reads them. The file has one group for each unit of the model, and a digest of what it
-was made from. The last row, `len(pieces)`, stands for a sentence without any piece (the original's
-`UUUNKKK`), and for every unknown piece if they share a vector. If the languages have separate tables, one
-array holds both: the ids of target pieces follow those of source pieces, and each language has such a row at
-the end. If two vocabularies overlap, a piece that both spell alike has the source's id on either side. One
-more array lists these pieces:
+`training.pair_dataset` reads them. The file has one group for each unit of the model, and the digest of the
+pairs. The last row, `len(pieces)`, stands for a sentence without any piece (the original's `UUUNKKK`), and
+for every unknown piece if they share a vector. If the languages have separate tables, one array holds both:
+the ids of target pieces follow those of source pieces, and each language has such a row at the end. If two
+vocabularies overlap, a piece that both spell alike has the source's id on either side. One more array lists
+these pieces:
 
     /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
 """
 
-import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -49,9 +48,9 @@ PAIRS_PER_BLOCK = 8192
 # Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
-GROUPS, ALONE = "groups", "alone"
-# The attribute of a file with the digest of what it was made from.
-ORIGIN = "origin_sha256"
+GROUPS, MONOLINGUAL = "groups", "monolingual"
+# The attribute of a file with the digest of the pairs that it was made from.
+PAIRS = "pairs_sha256"
 
 # Repeated from `model.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
@@ -59,7 +58,7 @@ Tables = Literal["shared", "separate", "overlapping"]
 
 @dataclass(frozen=True, slots=True)
 class UnitVocabulary:
-    """How sentences are cut into one unit.
+    """How sentences are tokenized in one unit.
 
     Attributes:
         unit: one of `units.UNITS`.
@@ -101,10 +100,8 @@ def encode_dataset(
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
-    vocabularies = [
-        (each.unit, *map(sha256, each.models), each.max_pieces, each.shared_unknown) for each in units
-    ]
-    with new_dataset(output, sha256(pairs), vocabularies, tables, grouped, list(texts)) as file:
+    with new_dataset(output) as file:
+        file.attrs[PAIRS] = sha256(pairs)
         tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
         for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
             for tokenizer in tokenizers:
@@ -114,10 +111,9 @@ def encode_dataset(
 
 
 @contextmanager
-def new_dataset(output: Path, *origin: object) -> Iterator[h5py.File]:
-    """Write an HDF5 file that is either complete or absent, with a digest of what it is made from."""
+def new_dataset(output: Path) -> Iterator[h5py.File]:
+    """Write an HDF5 file that is either complete or absent."""
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        file.attrs[ORIGIN] = hashlib.sha256(repr(origin).encode()).hexdigest()
         yield file
 
 
@@ -139,7 +135,7 @@ def read_sides(
             offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
             append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
     if texts:
-        file[ALONE] = np.concatenate(alone)
+        file[MONOLINGUAL] = np.concatenate(alone)
 
 
 class _UnitTokenizer:

@@ -11,7 +11,7 @@ from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import fused_kernels as kernels
 from paraphrastic_pipeline.training.loss import loss_and_factors
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.sparse_rows import Missed, Parameters, Step, gather
+from paraphrastic_pipeline.training.sparse_rows import Parameters, Step, gather
 from paraphrastic_pipeline.training.threads import Workers
 
 CACHE_LINE = 64
@@ -57,18 +57,18 @@ class FusedEngine:
         self._share(n, kernels.normalize, vectors, squares)
         return torch.from_numpy(vectors)[:, : self.dimension]
 
-    def step(self, sentences: Sentences, chosen: Int64, valid: Bool) -> float:
-        """Train on one mini-batch; see `AutogradEngine.step`."""
+    def step(self, sentences: Sentences, chosen: Int64, allowed: Bool) -> float:
+        """Train on one mini-batch, and return its loss."""
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()
         batch = gather(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
-        missed = self._missed(batch.rows, self.last, step)
+        missed = kernels.missed_steps(self.last[batch.rows], step)
         vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
         products = np.empty((blocks, n, kernels.PRODUCTS))
         factors = np.empty((n, 10))
         shared = self.parameters, self.width, self.edges, batch
         self._share(blocks, kernels.forward, *shared, self.last, missed, step, vectors, products)
-        loss = loss_and_factors(products, valid, self.settings.margin, factors)
+        loss = loss_and_factors(products, allowed, self.settings.margin, factors)
         self._share(blocks, kernels.backward, *shared, missed, step, vectors, factors)
         self.steps_done = step.number
         self.last[batch.rows] = step.number
@@ -109,19 +109,14 @@ class FusedEngine:
     def _next_step(self) -> Step:
         settings, number = self.settings, self.steps_done + 1
         # The odd factors move the seeds of neighbouring steps far apart.
-        seed = (settings.seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
+        seed = (settings.run_seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
         dropped = round(settings.dropout * 65536)
         return Step(number, settings.learning_rate, self.falling, settings.weight_decay, seed, dropped)
-
-    def _missed(self, rows: Int32, last: Int64, step: Step) -> Missed:
-        # Lazy Adam moves only the rows that a mini-batch touches, so rows miss nothing.
-        lazy = self.settings.optimizer == "lazy_adam"
-        return kernels.missed_steps(np.full(len(rows), step.number - 1) if lazy else last[rows], step)
 
     def _settle(self, parameters: Parameters, last: Int64, rows: Int32) -> None:
         """Bring `rows`, of which row r is up to date with step `last[r]`, up to the last step."""
         step = self._next_step()
-        missed = self._missed(rows, last, step)
+        missed = kernels.missed_steps(last[rows], step)
         self._share(len(rows), kernels.settle, parameters, self.width, rows, last, missed, step)
         last[rows] = self.steps_done
 

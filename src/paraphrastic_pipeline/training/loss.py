@@ -32,38 +32,21 @@ def margin_loss(vectors: Sequence[Tensor], valid: Tensor, *, margin: float) -> T
     return (terms.clamp_min(0.0) * valid).mean(dim=1).sum()
 
 
-def multiple_negatives_loss(vectors: Sequence[Tensor], barred: Tensor, *, scale: float) -> Tensor:
+def multiple_negatives_loss(vectors: Sequence[Tensor], allowed: Tensor, *, scale: float) -> Tensor:
     """`−log(exp(c·cos(s_i, t_i)) / Σ_j exp(c·cos(s_i, t_j)))`, averaged over the mini-batch.
 
     Equation 2 of Dadas 2022: the targets of the other pairs are the negatives of each source.
 
     Args:
         vectors: those of the sentences s, and of their translations or paraphrases t, each [n, dim].
-        barred: bool [n, n], whether target j means the same as pair i and is no negative for it. The diagonal
-            is false.
+        allowed: bool [n, n], whether target j counts for source i; false if it means the same as pair i. The
+            diagonal is true.
         scale: c, the inverse of a temperature.
     """
     source, target = vectors
     scores = scale * normalize(source) @ normalize(target).T
     places = torch.arange(len(scores), device=scores.device)
-    return cross_entropy(scores.masked_fill(barred, -torch.inf), places)
-
-
-def cosines_loss(vectors: Tensor, teacher: Tensor) -> Tensor:
-    """The mean squared difference of the cosines of a mini-batch's sentences from those of another system.
-
-    All pairs of two different sentences count (Park et al. 2019, *Relational Knowledge Distillation*, for
-    distances and angles; Reimers and Gurevych 2020 train on the vectors themselves, which need as many
-    dimensions).
-
-    Args:
-        vectors: those of the sentences, [n, dim].
-        teacher: those of the other system, [n, any].
-    """
-    unit, other = normalize(vectors), normalize(teacher)
-    differences = (unit @ unit.T - other @ other.T).square()
-    n = len(vectors)
-    return (differences.sum() - differences.diagonal().sum()) / max(1, n * (n - 1))
+    return cross_entropy(scores.masked_fill(~allowed, -torch.inf), places)
 
 
 @jit
@@ -73,10 +56,10 @@ def cosine(product: float, square: float, other_square: float) -> tuple[float, f
     Lengths count as at least `COSINE_EPSILON`, but their derivative ignores this bound.
     """
     length, other = np.sqrt(square), np.sqrt(other_square)
-    cut, other_cut = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
-    value = product / (cut * other_cut)
-    slope = -value / (cut * length) if length > 0.0 else 0.0
-    return value, 1.0 / (cut * other_cut), slope
+    bounded, other_bounded = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
+    value = product / (bounded * other_bounded)
+    slope = -value / (bounded * length) if length > 0.0 else 0.0
+    return value, 1.0 / (bounded * other_bounded), slope
 
 
 @jit

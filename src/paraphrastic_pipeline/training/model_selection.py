@@ -5,8 +5,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER, TRANSFORMER
+from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER, TRANSFORMER, WEIGHTS
 from paraphrastic.model.folder import FILES, read_config
 from paraphrastic.model.transformer import POOLING, TRANSFORMER_FILES
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
@@ -48,6 +51,24 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
         cells = (*settings, *figures, "yes" if index == chosen else "")
         runs.append(dict(zip(SWEEP, cells, strict=True)))
     write_csv(output / "sweep.csv", SWEEP, runs)
+
+
+def average_runs(runs: Sequence[Path], output: Path) -> None:
+    """Average the parameters of runs (Wortsman et al. 2022, *Model soups*); all else is that of the first.
+
+    Args:
+        runs: model folders, whose runs began with the same parameters.
+        output: the model's folder.
+    """
+    averaged, *others = (load_file(folder / WEIGHTS) for folder in runs)
+    for name, array in averaged.items():
+        if array.dtype == np.float32:
+            averaged[name] = np.stack([array, *(other[name] for other in others)]).mean(axis=0)
+    with atomic_output(output / WEIGHTS) as temporary:
+        save_file(averaged, temporary)
+    for name in {*_files(runs[0]), CONFIG} - {WEIGHTS}:
+        with atomic_output(output / name) as temporary:
+            shutil.copyfile(runs[0] / name, temporary)
 
 
 def _files(folder: Path) -> list[str]:

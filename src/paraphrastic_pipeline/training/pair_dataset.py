@@ -1,7 +1,7 @@
 """Read training data as `training.dataset` writes them."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic_pipeline.training.dataset import ALONE, GROUPS, ORIGIN, PAIRS_PER_BLOCK, SIDES
+from paraphrastic_pipeline.training.dataset import GROUPS, MONOLINGUAL, PAIRS, PAIRS_PER_BLOCK, SIDES
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
@@ -58,32 +58,25 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     Attributes:
         units: the table of each unit, in the order of `Sentences` and its `others`.
-        digests: digests of what `pairs` and, if there is one, `teacher` were made from.
+        digest: SHA-256 of the file of pairs.
         alone: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
 
     Args:
         path: HDF5 file written by `encode_dataset`.
-        teacher: HDF5 file written by `embed_teacher`; None for none.
     """
 
-    def __init__(self, path: Path, teacher: Path | None = None) -> None:
-        self.path, self._teacher, self._opened = path, None, ExitStack()
-        with self._opened:
-            self._file = self._opened.enter_context(h5py.File(path, "r", track_order=True))
-            groups = [group for name, group in self._file.items() if name not in (GROUPS, ALONE)]
-            self._of_pairs = self._file.get(GROUPS)
-            self.units = tuple(map(_table, groups))
-            self._n_rows = [unit.n_rows for unit in self.units]
-            self._groups = [[group[side] for side in SIDES] for group in groups]
-            self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
-            self.alone = np.zeros(self._n_pairs, np.bool_)
-            if ALONE in self._file:
-                self.alone[self._file[ALONE][:]] = True
-            self.digests = {"pairs": str(self._file.attrs[ORIGIN])}
-            if teacher is not None:
-                self._teacher = self._opened.enter_context(h5py.File(teacher, "r"))
-                self.digests["teacher"] = str(self._teacher.attrs[ORIGIN])
-            self._opened = self._opened.pop_all()
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = h5py.File(path, "r", track_order=True)
+        groups = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
+        self.digest = str(self._file.attrs[PAIRS])
+        self._of_pairs = self._file.get(GROUPS)
+        self.units = tuple(map(_table, groups))
+        self._groups = [[group[side] for side in SIDES] for group in groups]
+        self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
+        self.monolingual = np.zeros(self._n_pairs, np.bool_)
+        if MONOLINGUAL in self._file:
+            self.monolingual[self._file[MONOLINGUAL][:]] = True
 
     def __len__(self) -> int:
         return self._n_pairs
@@ -91,10 +84,10 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     @property
     def n_trained(self) -> int:
         """Number of pairs that can be trained on."""
-        return self._n_pairs - int(self.alone.sum())
+        return self._n_pairs - int(self.monolingual.sum())
 
     def __exit__(self, *_: object) -> None:
-        self._opened.close()
+        self._file.close()
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
         """Read the pairs from `start` up to `stop`, as (source, target)."""
@@ -102,18 +95,14 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
         )
         of_pairs = None if self._of_pairs is None else _read(self._of_pairs, start, stop)
-        teachers = [None, None]
-        if self._teacher is not None:
-            teachers = [self._teacher[side][start:stop] for side in SIDES]
         source, target = (
-            Sentences(first.tokens, first.offsets, tuple(others), of_pairs, teacher)
-            for (first, *others), teacher in zip(sides, teachers, strict=True)
+            Sentences(first.tokens, first.offsets, tuple(others), of_pairs) for first, *others in sides
         )
         return source, target
 
     def counts(self, *sides: str) -> list[Int64]:
         """Count how often each row of each unit's table occurs, on both sides or on those named."""
-        every = [np.zeros(n_rows, np.int64) for n_rows in self._n_rows]
+        every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
         for counts, groups in zip(every, self._groups, strict=True):
             for group in (groups[SIDES.index(side)] for side in sides or SIDES):
                 for start in range(0, len(group["tokens"]), TOKENS_PER_READ):
@@ -140,7 +129,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
             # Drawn even for a skipped window, because the orders of the later windows must not change.
             order = generator.permutation(int((stops - starts).sum()))
-            alone = [self.alone[start:stop] for start, stop in zip(starts, stops, strict=True)]
+            alone = [self.monolingual[start:stop] for start, stop in zip(starts, stops, strict=True)]
             order = order[~np.concatenate(alone)[order]]
             if skip < len(order):
                 yield from self._ordered(starts, stops, order[skip:])

@@ -1,18 +1,11 @@
-"""What a processor can do, for kernels."""
+"""An instruction of processors that numba does not offer."""
 
 from typing import Any
 
-import llvmlite.binding
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 from numba.np import arrayobj
-
-
-def has_8_bit_products() -> bool:
-    """Whether the processor has instructions that multiply vectors of 8-bit integers."""
-    features = llvmlite.binding.get_host_cpu_features()
-    return any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8"))
 
 
 @intrinsic

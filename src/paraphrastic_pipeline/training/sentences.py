@@ -5,24 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Float16, Int32, Int64
+from paraphrastic.base.arrays import Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
     """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
 
-    `others` holds the same sentences, cut into other units. `groups` has, in place of tokens, the numbers of
+    `others` holds the same sentences in other units. `groups` has, in place of tokens, the numbers of
     the groups that a sentence or its partner is in; all sentences of a group mean the same. It is None if
-    nothing is known of groups. `teacher` holds the vectors of another system, [n, dim], whose cosines
-    training learns; None if there is none.
+    nothing is known of groups.
     """
 
     tokens: Int32
     offsets: Int64
     others: "tuple[Sentences, ...]" = ()
     groups: "Sentences | None" = None
-    teacher: Float16 | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -44,17 +42,15 @@ class Sentences:
         shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
         others = tuple(unit.take(rows) for unit in self.others)
         groups = None if self.groups is None else self.groups.take(rows)
-        teacher = None if self.teacher is None else self.teacher[rows]
-        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others, groups, teacher)
+        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others, groups)
 
     def part(self, start: int, stop: int) -> "Sentences":
         """The sentences from `start` up to `stop`."""
         offsets = self.offsets[start : stop + 1]
         others = tuple(unit.part(start, stop) for unit in self.others)
         groups = None if self.groups is None else self.groups.part(start, stop)
-        teacher = None if self.teacher is None else self.teacher[start:stop]
         tokens = self.tokens[offsets[0] : offsets[-1]]
-        return Sentences(tokens, offsets - offsets[0], others, groups, teacher)
+        return Sentences(tokens, offsets - offsets[0], others, groups)
 
     @staticmethod
     def concatenate(parts: "list[Sentences]") -> "Sentences":
@@ -63,11 +59,9 @@ class Sentences:
         tokens = np.concatenate([part.tokens for part in parts])
         others = zip(*(part.others for part in parts), strict=True)
         groups = [part.groups for part in parts if part.groups is not None]
-        teachers = [part.teacher for part in parts if part.teacher is not None]
         return Sentences(
             tokens,
             np.concatenate(([0], np.cumsum(lengths))),
             tuple(Sentences.concatenate(list(unit)) for unit in others),
             Sentences.concatenate(groups) if groups else None,
-            np.concatenate(teachers) if teachers else None,
         )

@@ -15,54 +15,14 @@ from paraphrastic.base.files import Json, atomic_output, read_json, sha256, writ
 from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.corpus.blocks import read_blocks
-from paraphrastic_pipeline.training.dataset import new_dataset
+from paraphrastic_pipeline.training.dataset import PAIRS, SIDES, new_dataset
 from paraphrastic_pipeline.training.pair_dataset import WORD_START, PairDataset, UnitTable, vocabulary_of
 
 _log = logging.getLogger(__name__)
 
-_SIDES = ("source", "target")
 _ROWS_PER_CHUNK = 1024
 # Pairs of a sample, and pieces, that are embedded together; so much work is lost if the step is killed.
 _PAIRS, _PIECES = 4096, 8192
-
-
-def embed_teacher(
-    pairs: str | Path,
-    output: Path,
-    *,
-    encoder: Encoder,
-    languages: tuple[str | None, str | None] = (None, None),
-    block_rows: int = 8192,
-) -> None:
-    """Write the unit vectors of both sides of `pairs`, in their order, as training reads them.
-
-    `/source` and `/target` are float16 [pairs, dim].
-
-    Args:
-        pairs: Parquet with the columns `source` and `target`.
-        output: the HDF5 file.
-        encoder: the teacher.
-        languages: language codes of the sides, for an encoder that needs them.
-        block_rows: pairs embedded together.
-
-    Raises:
-        InputError: a vector is not finite.
-    """
-    blocks = read_blocks(pairs, columns=[*_SIDES], rows=block_rows)
-    _write(
-        output,
-        encoder.dim,
-        (
-            [
-                _unit_vectors(encoder, block[side].to_pylist(), language, str(pairs))
-                for side, language in zip(_SIDES, languages, strict=True)
-            ]
-            for block in blocks
-        ),
-        sha256(pairs),
-        encoder.digest,
-        languages,
-    )
 
 
 def embed_sample(
@@ -107,9 +67,9 @@ def embed_sample(
         shutil.rmtree(parts, ignore_errors=True)
         write_json(about, identity)
 
-    def vectors() -> Iterator[list[Float16]]:
+    def vectors() -> Iterator[Float16]:
         left, done = sentences, 0
-        for block in read_blocks(pairs, columns=[*_SIDES, "corpus"], rows=_PAIRS):
+        for block in read_blocks(pairs, columns=[*SIDES, "corpus"], rows=_PAIRS):
             part = parts / f"{done:09d}.npy"
             if not part.is_file():
                 made = _of_both_sides(block, encoder, languages, known, texts, str(pairs))
@@ -118,14 +78,14 @@ def embed_sample(
             costs = np.cumsum(np.where(np.isin(block["corpus"], texts), 1, 2))
             size = int(np.searchsorted(costs, left, side="right"))
             # At least one pair, however few sentences are wanted.
-            yield [*np.load(part, allow_pickle=False)[:, : size if done else max(1, size)]]
+            yield np.load(part)[:, : size if done else max(1, size)]
             left -= int(costs[-1])
             done += block.num_rows
             _log.info("%s: %s sentences are embedded", output, f"{sentences - max(left, 0):,}")
             if left <= 0:
                 return
 
-    _write(output, encoder.dim, vectors())
+    _write(output, encoder.dim, Path(pairs), vectors())
     shutil.rmtree(parts)
 
 
@@ -141,7 +101,7 @@ def _of_both_sides(
     corpora = block["corpus"].to_numpy()
     made = np.zeros((2, block.num_rows, encoder.dim), np.float16)
     is_alone = np.isin(corpora, texts)
-    for side, column in enumerate(_SIDES):
+    for side, column in enumerate(SIDES):
         column_texts = np.array(block[column].to_pylist(), object)
         codes = np.array([pair[side] for pair in languages], object)[corpora]
         if side:
@@ -202,18 +162,21 @@ def _unit_vectors(encoder: Encoder, sentences: Sequence[str], language: str | No
     return unit
 
 
-def _write(output: Path, dim: int, blocks: Iterator[Sequence[Float32 | Float16]], *origin: object) -> None:
-    """Write blocks of both sides' vectors, one after the other."""
-    with new_dataset(output, *origin) as file:
+def _write(output: Path, dim: int, pairs: Path, blocks: Iterator[Float16]) -> None:
+    """Write blocks of both sides' vectors, each [2, n, dim], with the digest of the pairs."""
+    with new_dataset(output) as file:
+        file.attrs[PAIRS] = sha256(pairs)
         shape = {"maxshape": (None, dim), "chunks": (_ROWS_PER_CHUNK, dim), "fletcher32": True}
-        for side in _SIDES:
+        for side in SIDES:
             file.create_dataset(side, (0, dim), np.float16, **shape)
-        found = False
+        is_empty, any_known = True, False
         for block in blocks:
-            for side, vectors in zip(_SIDES, block, strict=True):
-                found |= bool(vectors.any())
+            is_empty, any_known = False, any_known or bool(block.any())
+            for side, vectors in zip(SIDES, block, strict=True):
                 stored = file[side]
                 stored.resize(len(stored) + len(vectors), axis=0)
                 stored[len(stored) - len(vectors) :] = vectors
-        if not found:
-            raise InputError(f"{output}: the teacher has no vector for any sentence, as it knows no language")
+        if is_empty:
+            raise InputError(f"{pairs}: contains no pairs")
+        if not any_known:
+            raise InputError(f"{pairs}: the teacher knows no language of these pairs")

@@ -16,12 +16,12 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32
-from paraphrastic_pipeline.training.coarser import principal_directions
-from paraphrastic_pipeline.training.cooccurrence import product
-from paraphrastic_pipeline.training.dataset import SIDES, new_dataset
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.training.dataset import PAIRS, SIDES, new_dataset
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.threads import product
 
 # The weight of the ridge (docs/recipe.md has the measurements).
 _RIDGE = 0.2
@@ -49,13 +49,19 @@ def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threa
         sample: HDF5 file written by `embed_sample`.
         output: the HDF5 file.
         threads: number of threads.
+
+    Raises:
+        InputError: the sample is of other pairs than the data set.
     """
     with PairDataset(dataset) as pairs, new_dataset(output) as file:
+        with h5py.File(sample, "r") as embedded:
+            if embedded.attrs[PAIRS] != pairs.digest:
+                raise InputError(f"{sample}: was made from other pairs than {dataset}")
         targets = np.concatenate(_read(sample, SIDES))
         sides = pairs.read(0, len(targets) // 2)
         own_vectors = _read(pieces, [unit.unit for unit in pairs.units])
         # A sentence without a pair is on both sides, and counts once.
-        again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.alone[: len(sides[0])])
+        again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.monolingual[: len(sides[0])])
         rows = np.flatnonzero(targets.any(axis=1) & ~again)
         for number, (unit, own) in enumerate(zip(pairs.units, own_vectors, strict=True)):
             bags = scipy.sparse.vstack(
@@ -126,13 +132,22 @@ def _rotated(table: Float32, bags: scipy.sparse.csr_matrix) -> Float32:
         return table @ principal_directions(vectors)
 
 
+def principal_directions(vectors: Float32) -> Float32:
+    """The principal directions of vectors, without centring, float32 [dim, dim], the longest first."""
+    _, directions = np.linalg.eigh((vectors.T @ vectors).astype(np.float64))
+    longest: Float32 = directions[:, ::-1].astype(np.float32)
+    # A direction and its opposite are equally good, so that of its largest entry is taken.
+    largest = np.take_along_axis(longest, np.abs(longest).argmax(axis=0)[None], axis=0)
+    return longest * np.sign(largest)
+
+
 def _read(path: Path, names: Iterable[str]) -> list[Float32]:
     """Arrays of vectors."""
     with h5py.File(path, "r") as file:
         return [np.asarray(file[name][:], np.float32) for name in names]
 
 
-def start_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
+def initialize_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
     """Set the embeddings of averaged parts from a teacher's tables, in place; LSTMs are left alone.
 
     Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says

@@ -1,17 +1,23 @@
 """Threads that share pieces of work."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.threads import in_order
 
 Output = TypeVar("Output")
 
 # The fewest rows that are worth a thread.
 _LEAST = 512
+# Rows of a matrix that a thread multiplies at a time.
+_ROWS = 2048
 
 
 def in_blocks(work: Callable[[slice], Output], size: int, block: int, threads: int) -> list[Output]:
@@ -22,6 +28,24 @@ def in_blocks(work: Callable[[slice], Output], size: int, block: int, threads: i
     block = min(block, max(_LEAST, -(-size // threads)))
     blocks = [slice(start, min(start + block, size)) for start in range(0, size, block)]
     return list(in_order(work, blocks, max(1, min(threads, len(blocks)))))
+
+
+def product(matrix: Any, block: Float32, threads: int) -> Float32:
+    """The product of a sparse matrix with a dense block, which threads compute by rows."""
+    return np.concatenate(in_blocks(lambda rows: matrix[rows] @ block, matrix.shape[0], _ROWS, threads))
+
+
+@contextmanager
+def single_threaded_torch() -> Iterator[None]:
+    """Let torch use one thread, since several threads of ours call it."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class Workers:

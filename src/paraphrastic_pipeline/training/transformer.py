@@ -1,6 +1,5 @@
 """Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Float32
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.transformer import TransformerEncoder, write_transformer
 from paraphrastic.model.transformer_tokens import padded, tokenize, tokenizer_digest
-from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
 from paraphrastic_pipeline.training.dataset import (
+    PAIRS,
     SIDES,
     append_sentences,
     create_side,
@@ -25,7 +23,8 @@ from paraphrastic_pipeline.training.dataset import (
     read_sides,
     write_pieces,
 )
-from paraphrastic_pipeline.training.loop import Weights
+from paraphrastic_pipeline.training.engine import Weights
+from paraphrastic_pipeline.training.initialization import Initialization, TrainingInputs
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.transformer_modules import load_modules, load_tokenizer
@@ -62,7 +61,8 @@ def tokenize_pairs(
     """
     tokenizer = load_tokenizer(transformer, lowercase=lowercase)
     digest = tokenizer_digest(tokenizer)
-    with new_dataset(output, sha256(pairs), digest, lowercase, grouped, list(texts)) as file:
+    with new_dataset(output) as file:
+        file.attrs[PAIRS] = sha256(pairs)
         unit = file.create_group(TOKENS)
         for side in SIDES:
             create_side(unit, side)
@@ -95,19 +95,15 @@ class TrainableTransformer(nn.Module):
 
     Args:
         modules: the modules of sentence-transformers.
-        gradient_checkpointing: whether the states of layers are computed again in the backward pass.
     """
 
     # Sentences embedded at a time without gradients; their states take much more memory than averages.
     embed_block = 64
 
-    def __init__(self, modules: "SentenceTransformer", *, gradient_checkpointing: bool = False) -> None:
+    def __init__(self, modules: "SentenceTransformer") -> None:
         super().__init__()
         self.encoder = modules
         self.padding = int(modules.tokenizer.pad_token_id)
-        if gradient_checkpointing:
-            layers: Any = modules[0]
-            layers.auto_model.gradient_checkpointing_enable({"use_reentrant": False})
 
     def forward(self, sentences: Sentences) -> Tensor:
         """Unit vectors of the sentences, [n, dimension]."""
@@ -124,27 +120,21 @@ class TrainableTransformer(nn.Module):
         return TransformerFiles(self.encoder, config)
 
 
-def begin_transformer(pairs: PairDataset, inputs: TrainingInputs, _: int) -> Beginning:
+def initialize_transformer(_pairs: PairDataset, inputs: TrainingInputs, _threads: int) -> Initialization:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
-        InputError: the Transformer cannot be loaded, or the data were cut with another tokenizer.
+        InputError: the Transformer cannot be loaded.
     """
     transformer, settings = inputs.architecture.transformer, inputs.settings
     if transformer is None:
         raise ValueError("the encoder is not a Transformer")
     lowercase = bool(inputs.config["lowercase"])
     modules = load_modules(transformer, lowercase=lowercase, dropout=settings.dropout, seed=settings.seed)
-    digests = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
-    if digests != [tokenizer_digest(modules.tokenizer)]:
-        raise InputError(f"{pairs.path}: was not cut with the tokenizer of {transformer.place}")
-    encoder = TrainableTransformer(modules, gradient_checkpointing=settings.gradient_checkpointing)
-    digest = hashlib.sha256()
-    for parameter in encoder.parameters():
-        digest.update(parameter.detach().contiguous().numpy().data)
+    encoder = TrainableTransformer(modules)
     about = {"architecture": inputs.architecture.to_json()}
 
     def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
         return encoder.files(weights, {**config, **about})
 
-    return Beginning(encoder=encoder, files=files, digests={"transformer": digest.hexdigest()})
+    return Initialization(encoder=encoder, files=files)

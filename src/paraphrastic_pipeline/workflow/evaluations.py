@@ -39,7 +39,7 @@ class Evaluations:
         # Speed is measured on these models' English sentences, as in the papers; empty if it is not measured.
         self.speed_models = [
             model
-            for model in models.table_models
+            for model in self.config.models
             if self.config.evaluation.speed and any("en" in pair for _, pair in models.corpus_pairs[model])
         ]
 

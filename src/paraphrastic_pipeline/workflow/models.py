@@ -13,7 +13,7 @@ from typing import Any
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.datasets import dataset_versions, pairs_of, selection_kind
+from paraphrastic_pipeline.settings.datasets import pairs_of, selection_kind
 from paraphrastic_pipeline.settings.definitions import variants
 from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, Measure
@@ -25,7 +25,7 @@ from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcar
 
 # The settings that determine training data and vocabularies.
 _DATA = (
-    "languages", "corpora", "dataset", "selection", "duplicates", "max_pairs", "weights",
+    "languages", "corpora", "selection", "duplicates", "max_pairs", "weights",
     "vocabulary", "held_out",
 )  # fmt: skip
 # The kinds of contaminated pairs that are left out of training, by setting.
@@ -72,13 +72,11 @@ class Models:
         self.corpora = corpora
         self.config = config = corpora.config
         definitions = config.definitions
-        # The models that have training data of the original code instead of corpora, and all others.
-        self.dataset_models = [model for model, definition in definitions.items() if definition.dataset]
-        self.corpus_models = [model for model, definition in definitions.items() if not definition.dataset]
         # The models that are Transformers, and those with tables of pieces.
         self.transformers = [
             model for model, definition in definitions.items() if definition.encoder.transformer
         ]
+        self.soups = [model for model, definition in definitions.items() if definition.training.soup > 1]
         self.piece_models = [model for model in definitions if model not in self.transformers]
         # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
@@ -89,18 +87,17 @@ class Models:
                 for name in definitions[model].names
                 for pair in pairs_of(definitions[model], name, corpora.datasets)
             ]
-            for model in self.corpus_models
+            for model in definitions
         }
         # The models in the tables of corpora, and a pair of model and corpus for each row about a corpus.
-        self.table_models = [model for model in config.models if model in self.corpus_models]
         self.model_corpora = [
-            (model, name) for model in self.table_models for name in self.names_in_tables(model)
+            (model, name) for model in config.models for name in self.names_in_tables(model)
         ]
         # The models that hold out pairs of their corpora.
-        self.held_out_models = [model for model in self.corpus_models if definitions[model].held_out]
+        self.held_out_models = [model for model in definitions if definitions[model].held_out]
         # The counts of their merged corpora.
         self.merged_counts = [
-            f"results/corpora/{self.data_models[model]}/counts.json" for model in self.table_models
+            f"results/corpora/{self.data_models[model]}/counts.json" for model in config.models
         ]
         # Study, setting and model of each row in the table of studies, and the models that studies leave out,
         # with the file that each of them lacks.
@@ -162,10 +159,6 @@ class Models:
             "vocabulary_files": [path for unit in units.values() for path in unit["models"]],
             # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
-            # Empty if the model has no teacher.
-            "teacher": [f"results/teachers/{data}/{definition.training.distil}.h5"]
-            if definition.training.distil
-            else [],
             # Empty if the embeddings do not begin from a teacher.
             "tables": [
                 f"results/teachers/{self.beginnings[model]}/{teacher_name(definition.training.teacher)}/tables.h5"
@@ -178,8 +171,6 @@ class Models:
             # Empty if words without such a vector are in the vocabulary, too.
             "vocabulary_vectors": vectors if definition.vocabulary.only_initial_vectors else [],
             "architecture": definition.architecture.to_json(),
-            # The settings of every run of the sweep.
-            "runs": {name: as_json(run) for name, run in definition.runs.items()},
         }
 
     def known_to(self, system: str) -> list[str] | None:
@@ -220,7 +211,7 @@ class Models:
 
     def first_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of the first run of the job's model, which its untrained version has, too."""
-        return next(iter(self.derived[wildcards.model]["runs"].values()))
+        return as_json(next(iter(self.definition(wildcards).trainings.values())))
 
     def definition(self, wildcards: Wildcards) -> Definition:
         """Return the definition of the job's model."""
@@ -269,9 +260,7 @@ class Models:
         return lambda wildcards: self.corpus_files(wildcards.model, path)
 
     def selected_counts(self, wildcards: Wildcards) -> list[str]:
-        """Return the counts of the selections of a model; none if it has a dataset instead of corpora."""
-        if wildcards.model not in self.corpus_pairs:
-            return []
+        """Return the counts of the selections of a model."""
         return self.corpus_files(wildcards.model, "results/selected/{data}/{corpus}/{pair}.counts.json")
 
     def if_dropped(self, path: str, *, or_held_out: bool = False) -> OfWildcards:
@@ -298,16 +287,11 @@ class Models:
 
         In the path, `{data}` is the model whose training data are used.
         """
-        return [file for model in self.table_models for file in self.corpus_files(model, path)]
-
-    def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the digests of the files that a model has instead of corpora."""
-        dataset = self.definition(wildcards).dataset
-        return dataset_versions(dataset) if dataset else {}
+        return [file for model in self.config.models for file in self.corpus_files(model, path)]
 
     def settings(self, wildcards: Wildcards) -> TrainingSettings:
         """Return the settings of a training run."""
-        return self.definition(wildcards).runs[wildcards.run]
+        return self.definition(wildcards).trainings[wildcards.run]
 
     def run(self, wildcards: Wildcards) -> Json:
         """Return the `settings` as a rule's parameter."""
@@ -318,6 +302,15 @@ class Models:
         return lambda wildcards: [
             path.format(model=wildcards.model, run=run)
             for run in self.definition(wildcards).runs
+            for path in paths
+        ]
+
+    def of_members(self, *paths: str) -> OfWildcards:
+        """Return a function for these files of every training that a run is the average of."""
+        return lambda wildcards: [
+            path.format(model=wildcards.model, run=training)
+            for training in self.definition(wildcards).trainings
+            if training.startswith(f"{wildcards.run}-member-")
             for path in paths
         ]
 
@@ -394,29 +387,22 @@ class Models:
         of `-` is an unknown one.
         """
         corpora = self._corpora_of(wildcards)
-        if self.definition(wildcards).dataset:
-            return [(name, *about) for name, about in corpora.items()]
         names = self.names_in_tables(wildcards.model)
         pairs = self.corpus_pairs[wildcards.model]
         return [(name, *corpora[corpus]) for name, (corpus, _) in zip(names, pairs, strict=True)]
 
     def unknown_text(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return what becomes of text without a piece, by unit; data of the original code have spellings."""
+        """Return what becomes of text without a piece, by unit."""
         definition = self.definition(wildcards)
         if definition.encoder.transformer:
             # What becomes of unknown text is the business of the Transformer's own tokenizer.
             return {}
         return {
-            unit: "spellings" if definition.dataset else str(definition.vocabulary.of_unit(unit).unknown)
-            for unit in definition.architecture.units
+            unit: str(definition.vocabulary.of_unit(unit).unknown) for unit in definition.architecture.units
         }
 
     def _corpora_of(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
         """Return version and licence of each corpus that a model is trained on."""
-        definition = self.definition(wildcards)
-        if definition.dataset:
-            versions = dataset_versions(definition.dataset)
-            return {name: (version, "-") for name, version in list(versions.items())[:1]}
         sets = self.corpora.datasets
         return {
             corpus: (sets[corpus].select(tuple(dict.fromkeys(pair)))[0].version, sets[corpus].licence)
@@ -433,7 +419,7 @@ class Models:
             fused = self.settings(wildcards).trains_fused(self.definition(wildcards).architecture)
             if not fused or workflow.remote_exec or not workflow.local_exec:
                 return 1
-            runs = sum(len(self.config.definitions[model].runs) for model in self.trained_models)
+            runs = sum(len(self.config.definitions[model].trainings) for model in self.trained_models)
             return min(max(1, (workflow.resource_settings.cores or 1) // runs), _THREADS)
 
         return threads

@@ -44,7 +44,7 @@ class Results:
                 f"training/{model}/{run}"
                 for model in config.models
                 if config.definitions[model].training.epochs
-                for run in config.definitions[model].runs
+                for run in config.definitions[model].trainings
             ),
         ]
         # Why some tables and figures that the page could show are not made.

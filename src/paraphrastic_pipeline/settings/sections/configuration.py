@@ -1,7 +1,7 @@
 """A whole configuration, and a model's definition in it."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import product
 from typing import Annotated, Literal
@@ -12,7 +12,6 @@ from paraphrastic.model.architecture import Architecture, Unit
 from paraphrastic_pipeline.settings.sections.corpora import (
     Corpus,
     Mined,
-    OriginalDataset,
     WithCorpora,
     files_in_languages,
 )
@@ -86,7 +85,6 @@ class Definition(ModelSections, WithCorpora):
     """One language for a model of paraphrases, or several, between any two of which a corpus may be."""
     corpora: Annotated[list[Corpus], DISTINCT] = setting([])
     """Data sets of the registry, corpora of OPUS, mined corpora, or files; the first one's copy is kept."""
-    dataset: OriginalDataset | None = None
     _files = model_validator(mode="before")(files_in_languages)
 
     @cached_property
@@ -115,7 +113,7 @@ class Definition(ModelSections, WithCorpora):
     @property
     def teachers(self) -> list[str]:
         """The systems that a model learns from, each once."""
-        return list(dict.fromkeys(filter(None, (self.training.teacher, self.training.distil))))
+        return [self.training.teacher] if self.training.teacher else []
 
     @cached_property
     def runs(self) -> dict[str, TrainingSettings]:
@@ -126,6 +124,17 @@ class Definition(ModelSections, WithCorpora):
                 **shared, dropout=dropout, megabatch=megabatch, seed=self.seed
             )
             for dropout, megabatch in product(self.sweep.dropout, self.sweep.megabatch)
+        }
+
+    @cached_property
+    def trainings(self) -> dict[str, TrainingSettings]:
+        """The settings of every training by name: the runs, or with `training.soup` what they average."""
+        if self.training.soup == 1:
+            return self.runs
+        return {
+            f"{name}-member-{member + 1}": replace(run, member=member)
+            for name, run in self.runs.items()
+            for member in range(self.training.soup)
         }
 
 

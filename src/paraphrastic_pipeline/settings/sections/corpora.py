@@ -114,18 +114,6 @@ def files_in_languages(entry: Any) -> Any:
     return entry
 
 
-@section
-class OriginalDataset:
-    """[Training data of the original code](../docs/papers.md#the-authors-own-models-and-data)."""
-
-    hdf5: File
-    """Pairs of sentences as variable-length arrays of rows in the data set `data`."""
-    vocabulary: File
-    """Text with a piece, a tab and its row on each line."""
-    sentencepiece: File
-    """The sentencepiece model that cut the text."""
-
-
 # The ways to say where somebody else's encoder is.
 SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec")
 

@@ -21,7 +21,6 @@ from paraphrastic.model.architecture import Part as PartOfModel
 from paraphrastic_pipeline.base.devices import Device, Precision
 from paraphrastic_pipeline.settings.places import Place
 from paraphrastic_pipeline.settings.sections.fields import (
-    DISTINCT,
     Count,
     Number,
     Positive,
@@ -37,10 +36,10 @@ from paraphrastic_pipeline.settings.sections.fields import (
 
 Pieces = Annotated[Whole, Field(ge=10, le=1000000)]
 Unknown = Literal["bytes", "spellings", "shared", "omit"]
-Loss = Literal["margin", "multiple_negatives", "cosines"]
-Optimizer = Literal["adam", "lazy_adam", "adamw"]
+Loss = Literal["margin", "multiple_negatives"]
+Optimizer = Literal["adam", "adamw"]
 Schedule = Literal["constant", "linear"]
-MiningPrecision = Literal["auto", "float32", "bfloat16", "int8", "leading"]
+MiningPrecision = Literal["float32", "leading"]
 EngineName = Literal["auto", "fused", "autograd"]
 Rate = Annotated[Number, Field(ge=0, le=0.99)]
 Deviation = Annotated[Number, Field(gt=0, le=100)]
@@ -49,14 +48,14 @@ Norm = Annotated[Number, Field(gt=0, le=1000000)]
 LearningRate = Annotated[Number, Field(gt=0, le=10)]
 PositiveShare = Annotated[Number, Field(gt=0, le=1)]
 
+# Distance between the seeds of two runs of a soup.
+_MEMBERS = 1_000_003
 # Values that the kernels for averages know of settings that are otherwise for autograd.
 _OF_KERNELS: Mapping[str, Any] = {
     "loss": "margin",
     "warmup": 0.0,
     "max_gradient_norm": None,
     "precision": "float32",
-    "chunk_size": None,
-    "gradient_checkpointing": False,
 }
 
 
@@ -186,24 +185,18 @@ class Hyperparameters:
     """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""
     soup: Annotated[Whole, Field(ge=1, le=100)] = 1
     """The number of trainings whose parameters are averaged (Wortsman et al. 2022, *Model soups*)."""
-    coarser: Annotated[tuple[Positive, ...], DISTINCT] = ()
-    """Sizes of further vocabularies, [whose tables are joined](../docs/training.md#coarser-vocabularies)."""
-    trained_dimension: Size | None = None
-    """The dimension of the tables that `coarser` joins; null for `training.dimension`."""
     batch_size: Positive = by_recipe(paper=128, best=128, transformer=64)
     """The number of pairs in a mini-batch."""
     megabatch_anneal: Count = 150
     """The number of mini-batches after which the mega-batch grows by one; with 0, it is full at once."""
     loss: Loss = by_recipe(paper="margin", best="margin", transformer="multiple_negatives")
-    """With mined negatives (`margin`), all targets (`multiple_negatives`), or a teacher's `cosines`."""
-    distil: str | None = None
-    """The teacher, a definition or one of `systems`, whose cosines the model learns; null for none."""
+    """With mined negatives (`margin`), or with the other targets of a mini-batch (`multiple_negatives`)."""
     scale: Annotated[Number, Field(gt=0, le=1000)] = 20.0
     """The factor of the cosines in the loss `multiple_negatives`."""
     margin: Annotated[Number, Field(gt=0, le=2)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
     """The margin δ of the loss."""
     optimizer: Optimizer = by_recipe(paper="adam", best="adam", transformer="adamw")
-    """Adam, Adam that moves only the rows of the mini-batch, or Adam with decoupled weight decay."""
+    """Adam, or Adam with decoupled weight decay."""
     learning_rate: LearningRate = by_recipe(paper=0.001, best=0.003, transformer=2e-06)
     """The learning rate."""
     learning_rate_schedule: Schedule = by_recipe(paper="constant", best="linear", transformer="linear")
@@ -215,19 +208,15 @@ class Hyperparameters:
     max_gradient_norm: Norm | None = by_recipe(paper=None, best=None, transformer=1.0)
     """The length to which longer gradients are cut; null for none."""
     precision: Precision = by_recipe(paper="float32", best="float32", transformer="auto")
-    """The precision of the encoder's products; `auto` is float32 on a processor, and 16 bits on a GPU."""
-    chunk_size: Positive | None = None
-    """The number of sentences whose states are in memory at a time in a step; null for all."""
-    gradient_checkpointing: bool = False
-    """Whether a Transformer computes its states twice, which takes less memory and a third more time."""
+    """The precision of the encoder's products; `auto` is float32 on a processor, and bfloat16 on a GPU."""
     negatives: Literal["other_side", "either_side"] = "other_side"
     """Whether negatives are from the other side or [either side](../docs/training.md#how-it-works)."""
     exclude_duplicates: bool = setting(True, original=False)
     """Whether copies of a pair's sentences, and sentences of its group, are no negatives of it."""
     max_negative_share: Annotated[Number, Field(gt=0, le=2)] | None = None
     """Rules out negatives whose cosine is above this share of the pair's own (Moreira et al. 2024)."""
-    mining_precision: MiningPrecision = by_recipe(paper="float32", best="auto", transformer="auto")
-    """The precision that finds negatives; `leading` first compares an eighth of the dimensions."""
+    mining_precision: MiningPrecision = by_recipe(paper="float32", best="leading", transformer="leading")
+    """How negatives are found: exactly, or first in an eighth of the dimensions (`leading`)."""
     engine: EngineName = "auto"
     """`fused` uses kernels for averages, `autograd` torch's differentiation; `auto` picks the fastest."""
     device: Device = "cpu"
@@ -260,25 +249,21 @@ class TrainingSettings(Hyperparameters):
     dropout: float
     megabatch: int
     seed: int
+    member: int = 0
+    """The number of the run among those of `soup`, which begin with the same parameters."""
 
     @property
-    def all_epochs(self) -> int:
-        """Number of epochs of all the trainings whose parameters are averaged or joined."""
-        return self.epochs * self.soup * (1 + len(self.coarser))
-
-    @property
-    def table_dimension(self) -> int:
-        """Dimension of the tables that are trained, of which several are joined into one of `dimension`."""
-        return (self.coarser and self.epochs and self.trained_dimension) or self.dimension
+    def run_seed(self) -> int:
+        """The seed of the order of pairs and of dropout; `seed` is also that of the initial parameters."""
+        return self.seed + self.member * _MEMBERS
 
     @property
     def negative_search(self) -> dict[str, Any]:
-        """Arguments for `hardest_negatives` and `hardest_on_device`."""
+        """Arguments for `mining.mine`."""
         return {
             "either_side": self.negatives == "either_side",
-            "exclude_duplicates": self.exclude_duplicates,
             "max_share": self.max_negative_share,
-            "precision": self.mining_precision,
+            "leading": self.mining_precision == "leading",
         }
 
 

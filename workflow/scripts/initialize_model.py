@@ -6,7 +6,7 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of the
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.initialization import TrainingInputs, untrained_model
 
 with step(snakemake):
     params = snakemake.params

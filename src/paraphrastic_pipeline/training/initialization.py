@@ -1,15 +1,13 @@
 """What a training run begins with: data, settings, and the encoder before training."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
 from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.vocabulary import load_sentencepiece
@@ -20,9 +18,12 @@ from paraphrastic_pipeline.training.encoder_modules import (
     scale_unseen,
     use_word_vectors,
 )
-from paraphrastic_pipeline.training.loop import Weights
+from paraphrastic_pipeline.training.engine import Weights
 from paraphrastic_pipeline.training.model_files import model_files
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
+
+# The name of the parameters of an encoder that is one average.
+TABLE = "parts.0.table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,6 @@ class TrainingInputs:
         sentencepiece: the models that `dataset` was encoded with, in the order of units and languages; none
             for a Transformer, which has its own tokenizer.
         vectors: text file with word vectors, from which tables of words start.
-        teacher: vectors of another system for each sentence of `dataset`, which the loss `cosines` needs.
         tables: tables that a teacher's vectors were fitted with, which `init: teacher` needs.
         settings: hyperparameters.
         architecture: architecture of the encoder.
@@ -44,7 +44,6 @@ class TrainingInputs:
     dataset: Path
     sentencepiece: Sequence[Path]
     vectors: Path | None = None
-    teacher: Path | None = None
     tables: Path | None = None
     settings: TrainingSettings
     architecture: Architecture = field(default_factory=Architecture)
@@ -66,85 +65,84 @@ class TrainingInputs:
             dataset=Path(files["dataset"]),
             sentencepiece=[Path(model) for model in files.get("sentencepiece", ())],
             vectors=next(map(Path, files.get("vectors", ())), None),
-            teacher=next(map(Path, files.get("teacher", ())), None),
             tables=next(map(Path, files.get("tables", ())), None),
             settings=TrainingSettings(**settings),
             architecture=Architecture.from_json(architecture),
             config=about,
         )
 
+    @property
+    def files(self) -> list[Path]:
+        """The files that the parameters depend on."""
+        transformer = self.architecture.transformer
+        folder = sorted(Path(transformer.place).rglob("*")) if transformer else []
+        others = [path for path in (self.vectors, self.tables) if path]
+        return [self.dataset, *self.sentencepiece, *others, *folder]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class Initialization:
     """The encoder before training, and what belongs to it.
 
     Attributes:
         encoder: the encoder, which takes `Sentences`.
         files: makes the files of the model from parameters and from entries of `config.json`.
-        digests: digests of the files that the parameters begin with, by what they are.
         anchors: the tables that begin as word vectors, by parameter name.
-        words: counts of all words, and of those with such a vector; empty without these vectors.
+        about: further entries of `config.json`.
     """
 
     encoder: nn.Module
     files: Callable[[Weights, Mapping[str, Any]], Any]
-    digests: Mapping[str, str] = field(default_factory=dict)
     anchors: Mapping[str, Tensor] = field(default_factory=dict)
-    words: Mapping[str, int] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 # Makes the encoder that training begins with, in so many threads.
-Begin = Callable[[PairDataset, TrainingInputs, int], Beginning]
+Initialize = Callable[[PairDataset, TrainingInputs, int], Initialization]
 
 
-def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning:
-    """Make the encoder that training begins with, which is the same for any number of threads.
+def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Initialization:
+    """Initialize the encoder, in the same way for any number of threads.
 
     Raises:
-        InputError: the data were not encoded for this encoder, or it cannot be loaded.
+        InputError: the word vectors cannot be read, or have another dimension.
     """
-    architecture, settings = inputs.architecture, inputs.settings
-    if tuple(unit.unit for unit in pairs.units) != architecture.units:
-        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
-    expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
-    if [sha256(model) for model in inputs.sentencepiece] != expected:
-        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
+    architecture, settings, units = inputs.architecture, inputs.settings, pairs.units
     loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
-    processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
-    trained = replace(settings, dimension=settings.table_dimension)
-    encoder = initial_encoder(pairs.units, trained, architecture)
+    processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in units}
+    encoder = initial_encoder(units, settings, architecture)
     if settings.init == "cooccurrences":
         # Imported here, since the libraries for it take a second.
-        from paraphrastic_pipeline.training.cooccurrence import start_from_cooccurrences
+        from paraphrastic_pipeline.training.cooccurrence import initialize_from_cooccurrences
 
-        start_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
+        initialize_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
     counts = pairs.counts()
-    scale_unseen(encoder, counts, pairs.units)
+    scale_unseen(encoder, counts, units)
     if inputs.tables is not None:
-        from paraphrastic_pipeline.training.teacher_tables import start_from_tables
+        from paraphrastic_pipeline.training.teacher_tables import initialize_from_tables
 
         # The teacher says how much each piece counts.
-        start_from_tables(encoder, pairs, inputs.tables)
+        initialize_from_tables(encoder, pairs, inputs.tables)
     elif settings.init_sif is not None:
         scale_by_frequency(encoder, counts, settings.init_sif)
-    units = pairs.units
+    anchors: dict[str, Tensor] = {}
+    about: dict[str, Any] = {}
+    if inputs.vectors is not None:
+        anchors, words = use_word_vectors(encoder, inputs.vectors, units, processors, architecture)
+        about = {"initial_vectors": words}
 
     def files(weights: Weights, config: Mapping[str, Any]) -> ModelFiles:
         return model_files(weights, units, processors, architecture, config, dimension=settings.dimension)
 
-    if inputs.vectors is None:
-        return Beginning(encoder=encoder, files=files)
-    anchors, words = use_word_vectors(encoder, inputs.vectors, units, processors, architecture)
-    digests = {"initial_vectors": sha256(inputs.vectors)}
-    return Beginning(encoder=encoder, files=files, digests=digests, anchors=anchors, words=words)
+    return Initialization(encoder=encoder, files=files, anchors=anchors, about=about)
 
 
-def untrained_model(inputs: TrainingInputs, begin: Begin = begin) -> Any:
+def untrained_model(inputs: TrainingInputs, initialize: Initialize = initialize) -> Any:
     """The files of the model that training starts from, with the same random parameters.
 
-    `begin` makes the encoder, as in `train_model`.
+    `initialize` makes the encoder, as in `train_model`.
     """
     with PairDataset(inputs.dataset) as pairs, torch.no_grad():
-        beginning = begin(pairs, inputs, 1)
-        weights = {name: value.numpy() for name, value in beginning.encoder.named_parameters()}
-        return beginning.files(weights, inputs.config)
+        initialized = initialize(pairs, inputs, 1)
+        weights = {name: value.numpy() for name, value in initialized.encoder.named_parameters()}
+        return initialized.files(weights, inputs.config)

@@ -7,11 +7,11 @@ model's folder.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
-from paraphrastic_pipeline.training.transformer import begin_transformer
+from paraphrastic_pipeline.training.initialization import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.transformer import initialize_transformer
 
 with step(snakemake):
     params = snakemake.params
     inputs = TrainingInputs.of_rule(snakemake.input, params.settings, params.architecture, params.about)
-    model = untrained_model(inputs, begin_transformer)
+    model = untrained_model(inputs, initialize_transformer)
     model.write(Path(snakemake.output[0]).parent)
