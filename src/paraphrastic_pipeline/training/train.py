@@ -16,7 +16,6 @@ from paraphrastic_pipeline.base.devices import choose_device, choose_precision
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoint
-from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.engine import Engine, Weights
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
@@ -27,7 +26,7 @@ from paraphrastic_pipeline.training.initialization import (
     TrainingInputs,
     initialize,
 )
-from paraphrastic_pipeline.training.loop import megabatch_size, train
+from paraphrastic_pipeline.training.loop import Development, megabatch_size, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.threads import Workers
 
