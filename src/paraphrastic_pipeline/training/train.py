@@ -92,7 +92,7 @@ def _settled(settings: TrainingSettings, architecture: Architecture) -> Training
     device = choose_device(settings.device, key="training.device")
     fused = settings.trains_fused(architecture) and device == "cpu"
     if settings.engine == "fused" and not fused:
-        raise ValueError("the fused engine trains one averaged part, on a processor")
+        raise InputError("training.engine: fused trains an average with the margin loss, on a processor")
     settings = replace(
         settings,
         engine="fused" if fused else "autograd",
