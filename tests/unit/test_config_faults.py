@@ -45,7 +45,6 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
     "definitions": [({"x; rm -rf ~": GERMAN}, ".x; rm -rf ~", "match"), ({}, "", "1")],
     "languages": [(["xx", "fr"], "", "xx"), ("fr", "", "[fr]"), ([], "", "1")],
     "mirror": [
-        *((place, "", "neither") for place in ("/nonexistent", "ftp://x/y")),
         ("https://me:secret@host", "", "password"),
     ],
     "selection.paraphrase.rank": [({"by": "length", "min": 0.5, "max": 1}, ".by", "'paraphrase_score'")],
