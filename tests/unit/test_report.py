@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
@@ -18,11 +17,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
-from paraphrastic_pipeline.report.figures.training import _without_rests, plot_training
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import history as history_module
 from paraphrastic_pipeline.training.checkpoint import Progress
 from paraphrastic_pipeline.training.development import Development
+from paraphrastic_pipeline.training.durations import in_words
 from paraphrastic_pipeline.training.history import HISTORY
 from paraphrastic_pipeline.training.loop import TrainingRun
 
@@ -245,39 +244,12 @@ def test_there_is_a_bar_on_a_terminal_only(
         assert stream.text == ""
 
 
-def test_the_rest_of_an_epoch_is_no_spike() -> None:
-    lines = [{"step": step, "megabatch": 10} for step in (10, 14, 20, 30)]
-    assert [line["step"] for line in _without_rests(lines)] == [10, 20, 30]
-    assert _without_rests(lines[1:2]) == lines[1:2]
-
-
-def lines_of(path: Path, lines: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
-
-
-@pytest.mark.parametrize("scored", [True, False])
-def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
-    lines = [
-        {"step": part, "epoch": part / 10, "loss": 1 / part, "megabatch": part, "development": None}
-        for part in range(1, 11)
-    ]
-    if scored:
-        lines[4]["development"], lines[9]["development"] = 61.5, 70.25
-    outputs = [tmp_path / "run.svg", tmp_path / "run.png"]
-    plot_training(lines_of(tmp_path / "training.jsonl", lines), outputs, title="de, some run")
-    assert outputs[1].read_bytes().startswith(b"\x89PNG")
-    shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
-    for text in ("de, some run", "training loss", "epochs", "M"):
-        assert text in shown
-    assert ("score on development data" in shown) == scored
-
-
-def test_a_picture_of_no_history(tmp_path: Path) -> None:
-    path = tmp_path / "training.jsonl"
-    path.touch()
-    with pytest.raises(InputError, match=r"training\.jsonl: contains no lines"):
-        plot_training(path, [tmp_path / "run.svg"], title="de")
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 seconds"), (1, "1 second"), (119, "119 seconds"), (120, "2 minutes"), (7200, "2.0 hours")],
+)
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words
 
 
 def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
