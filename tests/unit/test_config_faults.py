@@ -8,7 +8,6 @@ from configurations import CAPTIONS, GERMAN, ROOT, assert_fault, changed, checke
 from paraphrastic.base.errors import InputError
 
 INF, NAN = float("inf"), float("nan")
-LSTM = {"encoder": {"parts": [{"kind": "lstm"}]}}
 RANK = {"by": "paraphrase_score", "min": 0.8, "max": 1}
 SELECTED = {"paraphrase": {"paraphrase_score": None, "rank": RANK}}
 FRENCH = {"languages": ["en", "fr"]}
@@ -79,7 +78,6 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
         ({"transformer": "./nowhere"}, ".transformer", "not a folder"),
     ],
     "definitions.de": [
-        ({**GERMAN, **LSTM, "training": {"engine": "fused"}}, ".training.engine", "fused"),
         ({**GERMAN, "held_out": None, "choose_by": "held_out"}, ".choose_by", "held-out"),
     ],
     "training.initial_vectors": [("nothing", "", "registry")],
