@@ -287,7 +287,9 @@ class Models:
 
     def settings(self, wildcards: Wildcards) -> TrainingSettings:
         """Return the settings of a training run."""
-        return self.definition(wildcards).trainings[wildcards.run]
+        definition = self.definition(wildcards)
+        # Snakemake also asks `train_model` for a run that is the average of several trainings.
+        return {**definition.runs, **definition.trainings}[wildcards.run]
 
     def run(self, wildcards: Wildcards) -> Json:
         """Return the `settings` as a rule's parameter."""
