@@ -212,13 +212,6 @@ def test_the_papers_run_beside_all_files_of_the_registry(tmp_path: Path) -> None
         ]  # fmt: skip
 
 
-def test_generated_pages_are_up_to_date() -> None:
-    run = subprocess.run(
-        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, text=True, capture_output=True
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
 def test_the_site_has_every_page(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "docs/site.py", tmp_path / "pages"], cwd=ROOT, check=True)
     pages = {path.relative_to(tmp_path / "pages").as_posix() for path in (tmp_path / "pages").rglob("*.md")}
