@@ -74,6 +74,5 @@ rule all:
 # Makes all tables, for reading and for papers, and all figures.
 rule paper_tables:
     input:
-        "results/tables/ledger.csv",
         expand("results/tables/{table}.{format}", table=results.tables, format=["csv", "md", "tex"]),
         expand("results/figures/{figure}.{format}", figure=results.figures, format=["svg", "png"]),

@@ -25,7 +25,7 @@ from paraphrastic_pipeline.workflow.functions import full_name
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import resources_of
 from paraphrastic_pipeline.workflow.studies import Studies
-from paraphrastic_pipeline.workflow.outputs import Results, configs_below, sample_files
+from paraphrastic_pipeline.workflow.outputs import Results
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:
@@ -38,8 +38,7 @@ try:
     models = Models(corpora)
     studies = Studies(models)
     evaluations = Evaluations(models)
-    configs = configs_below([*workflow.configfiles, *workflow.overwrite_configfiles], workflow.basedir)
-    results = Results(evaluations, Path(workflow.basedir), configs)
+    results = Results(evaluations, Path(workflow.basedir))
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

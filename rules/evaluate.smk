@@ -40,7 +40,6 @@ rule evaluate_system:
         unpack(evaluations.task_files),
     output:
         result="results/eval/{system}/{task}.json",
-        samples="results/eval/{system}/{task}.npz",
     log:
         "results/logs/evaluate_{task}/{system}.log",
     benchmark:
@@ -57,6 +56,7 @@ rule evaluate_system:
         evaluation=evaluations.settings,
         function=lambda wildcards: TASKS[wildcards.task].function,
         settings=evaluations.arguments,
+        uses_threads=lambda wildcards: TASKS[wildcards.task].threads > 1,
         code=lambda wildcards: code_of("evaluate_system", TASKS[wildcards.task].function),
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
@@ -68,7 +68,7 @@ rule evaluate_system:
 use rule evaluate_system as evaluate_bucc with:
     wildcard_constraints:
         task="bucc",
-    threads: 4
+    threads: TASKS["bucc"].threads
 
 
 # One thread, since running several systems side by side gains more than threads for one of them.

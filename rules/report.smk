@@ -2,7 +2,7 @@
 
 from paraphrastic_pipeline.report.provenance import config_digest
 
-PAGE_TABLES = expand("results/tables/{table}.csv", table=[*results.tables, "ledger"])
+PAGE_TABLES = expand("results/tables/{table}.csv", table=results.tables)
 PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)
 
 

@@ -87,23 +87,6 @@ use rule tabulate_results as tabulate_corpora with:
         "Tabulate the corpora"
 
 
-use rule tabulate_results as tabulate_differences with:
-    input:
-        sample_files(results.differing.values()),
-        results=list(results.differing.values()),
-        published="config/published/dataset_differences.csv",
-    output:
-        table="results/tables/dataset_differences.csv",
-    log:
-        "results/logs/tabulate_differences.log",
-    params:
-        function=TABLES["dataset_differences"],
-        settings={},
-        code=code_of("tabulate_results", TABLES["dataset_differences"]),
-    message:
-        "Tabulate how systems differ from data set to data set"
-
-
 use rule tabulate_results as tabulate_funnel with:
     input:
         selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
@@ -147,7 +130,6 @@ use rule tabulate_results as tabulate_language_choice with:
 rule tabulate_systems:
     input:
         results=lambda wildcards: results.files(wildcards.table),
-        samples=lambda wildcards: sample_files(results.files(wildcards.table)),
         published=results.published_file,
     output:
         table="results/tables/{table}.csv",
@@ -169,30 +151,6 @@ rule tabulate_systems:
         "Tabulate {wildcards.table}"
     script:
         "../workflow/scripts/tabulate_systems.py"
-
-
-# Lists every cell of every published table, whether or not it was reproduced here.
-rule write_ledger:
-    input:
-        published=expand("config/published/{table}.csv", table=results.published),
-        intervals=expand("results/tables/intervals/{table}.csv", table=results.system_tables),
-        tables=expand("results/tables/{table}.csv", table=results.compared),
-    output:
-        ledger="results/tables/ledger.csv",
-    log:
-        "results/logs/write_ledger.log",
-    conda:
-        "../envs/pipeline.yaml"
-    threads: 1
-    resources:
-        **resources_of("tabulate"),
-    params:
-        run=results.ledger_run,
-        code=code_of("write_ledger"),
-    message:
-        "Write the ledger"
-    script:
-        "../workflow/scripts/write_ledger.py"
 
 
 rule render_table:

@@ -3,7 +3,7 @@
 from paraphrastic_pipeline.workflow.functions import TESTSETS
 
 
-# STS and the probes, each from one file. If the contamination check has another data set than the evaluation, that is
+# STS. If the contamination check has another data set than the evaluation, that is
 # prepared for this `use` alone.
 rule prepare_testsets:
     input:
@@ -13,7 +13,7 @@ rule prepare_testsets:
     log:
         "results/logs/prepare_{testset}{use}.log",
     wildcard_constraints:
-        testset="sts|probes",
+        testset="sts",
     conda:
         "../envs/pipeline.yaml"
     threads: 1
@@ -90,24 +90,3 @@ use rule prepare_testsets as prepare_transfer with:
         code=code_of("prepare_testsets", TESTSETS["transfer"]),
     message:
         "Prepare the data of {wildcards.suite}"
-
-
-# With this file, anyone can embed the test sentences with another program.
-rule gather_sentences:
-    input:
-        testsets=evaluations.prepared_testsets,
-    output:
-        sentences="results/testsets/sentences.txt",
-    log:
-        "results/logs/gather_sentences.log",
-    conda:
-        "../envs/pipeline.yaml"
-    threads: 1
-    resources:
-        **resources_of("prepare_testsets"),
-    params:
-        code=code_of("gather_sentences"),
-    message:
-        "Gather the sentences of all test sets"
-    script:
-        "../workflow/scripts/gather_sentences.py"

@@ -1,36 +1,28 @@
 """Test how BUCC is read and how F1 follows from thresholds, against plain computations."""
 
-import itertools
-import json
 import tarfile
-import zlib
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from function_encoder import FunctionEncoder
-from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
+from trigram_encoder import ENCODER, cosines, not_a_number
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.neighbours.bitext import MinedPairs
-from paraphrastic_pipeline.evaluation import bitext
 from paraphrastic_pipeline.evaluation.bitext import best_threshold, evaluate_bucc
 from paraphrastic_pipeline.evaluation.bitext_data import prepare_bucc
-from paraphrastic_pipeline.evaluation.results import Evaluation, Result
-
-UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
-
+from paraphrastic_pipeline.evaluation.figures import Figures
+from paraphrastic_pipeline.evaluation.other_sources import gold_digest
 
 MEMBERS = ("b/de-en.de", "b/de-en.en", "b/de-en.gold")
 
 
-def evaluate(evaluation: Evaluation, testset: tuple[Path, Path]) -> None:
+def evaluate(testset: tuple[Path, Path], encoder: FunctionEncoder = ENCODER, threads: int = 1) -> Figures:
     sentences, gold = testset
-    evaluate_bucc(evaluation, [sentences], [gold], pairs=["de-en"])
+    return evaluate_bucc(encoder, [sentences], [gold], pairs=["de-en"], threads=threads)
 
 
 def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
@@ -144,123 +136,44 @@ def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str],
 @pytest.mark.parametrize("threads", [1, 2])
 def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
     testset, german, english, gold = bucc_case(tmp_path)
-    result = tmp_path / "bucc.json"
-    evaluate(Evaluation(ENCODER, result, UNKNOWN, **OPTIONS, threads=threads), testset)
-    content = json.loads(result.read_text())
-    values = {name: figure["value"] for name, figure in content["measurements"].items()}
-    assert content["datasets"]["de-en"] | {"digest": ""} == {
+    figures = evaluate(testset, threads=threads)
+    values = {name: figure.value for name, figure in figures.items()}
+    (data,) = figures["f1 de-en margin"].data
+    counts = {key: count for key, count in data.about.items() if key != "scorings"}
+    assert counts == {
         "sentences": {"de": 320, "en": 360}, "distinct": {"de": 300, "en": 340},
-        "gold": 102, "distinct_gold": 100, "digest": "", "official": False,
+        "gold": 102, "distinct_gold": 100,
     }  # fmt: skip
+    standard = pd.read_parquet(testset[1]).itertuples(index=False, name=None)
+    assert data.recognized_by == gold_digest(standard)
     for scoring in ("cosine", "margin"):
         pairs = mined_plainly(cosines(german, english), 4, ratio=scoring == "margin")
         best = max(f1_of(pairs, gold, score) for score, _, _ in pairs)
         assert values[f"f1 de-en {scoring}"] == pytest.approx(best)
-        found = content["pairs"]["de-en"][scoring]
+        found = data.about["scorings"][scoring]
         accepted = {(i, j) for score, i, j in pairs if score >= found["threshold"]}
         assert found["candidates"] == len(pairs)
         assert (found["accepted"], found["correct"]) == (len(accepted), len(accepted & gold))
         assert values[f"precision de-en {scoring}"] == pytest.approx(len(accepted & gold) / len(accepted))
         assert values[f"recall de-en {scoring}"] == pytest.approx(len(accepted & gold) / 100)
-        # Held-out thresholds are not tuned on the pairs that they accept, so F1 is hardly ever higher.
-        held_out = values[f"f1 de-en {scoring} held-out"]
-        assert 0.8 * best < held_out <= best + 0.02
-        low, high = content["measurements"][f"f1 de-en {scoring}"]["interval"]
+        low, high = figures[f"f1 de-en {scoring}"].interval(200)
         assert low < best < high
-        assert content["measurements"][f"f1 de-en {scoring}"]["n"] == 300
+        assert figures[f"f1 de-en {scoring}"].n == 300
     assert values["f1 de-en margin"] > 0.8
 
 
 def test_resamples_are_of_source_sentences(tmp_path: Path) -> None:
     testset, *_ = bucc_case(tmp_path)
-    result = tmp_path / "bucc.json"
-    evaluate(Evaluation(ENCODER, result, UNKNOWN, "measured", 2000), testset)
-    figures = {
-        name: Result(result).measurement(f"{name} de-en margin") for name in ("precision", "recall", "f1")
-    }
-    for figure in figures.values():
-        assert figure.samples.mean() == pytest.approx(figure.value, abs=0.01)
+    figures = evaluate(testset)
+    values = {name: figures[f"{name} de-en margin"].value for name in ("precision", "recall", "f1")}
+    samples = {name: figures[f"{name} de-en margin"].resampled(2000) for name in values}
+    for name, value in values.items():
+        assert samples[name].mean() == pytest.approx(value, abs=0.01)
     # Each sample has shares of about 100 pairs.
-    recall = figures["recall"].value
-    assert figures["recall"].samples.std() == pytest.approx((recall * (1 - recall) / 100) ** 0.5, rel=0.2)
-    precision, recall, f1 = (figures[name].samples for name in ("precision", "recall", "f1"))
+    recall = values["recall"]
+    assert samples["recall"].std() == pytest.approx((recall * (1 - recall) / 100) ** 0.5, rel=0.2)
+    precision, recall, f1 = samples.values()
     np.testing.assert_allclose(2 * precision * recall / (precision + recall), f1)
-
-
-def test_held_out_thresholds_are_those_of_the_other_half(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    testset, *_ = bucc_case(tmp_path)
-    seen = []
-
-    def threshold(scores, correct, n_gold: int) -> float:
-        seen.append((len(scores), int(correct.sum()), n_gold))
-        # The first half gets a threshold that accepts nothing, the second half one that accepts everything.
-        return {1: 0.5, 2: 9.0, 3: -9.0}[(len(seen) - 1) % 3 + 1]
-
-    monkeypatch.setattr(bitext, "best_threshold", threshold)
-    evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
-    whole, *halves = seen[:3]
-    assert tuple(map(sum, zip(*halves, strict=True))) == whole
-    assert all(half[2] > 30 for half in halves)
-    assert halves[0][:2] != halves[1][:2]
-    # The threshold of the first half is found on the second half.
-    (accepted, correct, _), _ = halves
-    content = json.loads((tmp_path / "r.json").read_text())
-    value = content["measurements"]["f1 de-en cosine held-out"]["value"]
-    assert value == pytest.approx(2 * correct / (accepted + whole[2]))
-    assert content["pairs"]["de-en"]["cosine"]["held_out_thresholds"] == [9.0, -9.0]
-
-
-N = 12
-HALF = set(np.random.default_rng(zlib.crc32(b"de-en")).permutation(N)[: N // 2].tolist())
-
-
-def tuned(gold: list[int], pairs: MinedPairs) -> tuple[dict, dict]:
-    """Figures of pairs among N sentences of two languages; the translation of a gold sentence is its own."""
-    data = SimpleNamespace(
-        pair="de-en",
-        texts=[range(N)] * 2,
-        digest="d",
-        gold=np.array(gold) * (N + 1),
-        keys=lambda s, t: s * N + t,
-    )
-    return bitext._tuned(data, pairs, "x", 10)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_each_half_is_accepted_as_the_other_one_says(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    # Equal scores are in both halves, which have unequal numbers of gold pairs.
-    scores = np.sort(generator.integers(1, 4, N) / 4)[::-1]
-    sources = generator.permutation(N)
-    targets = np.where(generator.random(N) < 0.7, sources, (sources + 1) % N)
-    gold = sorted([*list(HALF)[:5], *[i for i in range(N) if i not in HALF][:2]])
-    about, figures = tuned(gold, MinedPairs(sources, targets, scores))
-    rows = list(zip(sources.tolist(), targets.tolist(), scores.tolist(), strict=True))
-    thresholds, accepted = [], []
-    for side in (HALF, set(range(N)) - HALF):
-        others = [(score, i == j and i in gold) for i, j, score in rows if i not in side]
-        of_others = best_threshold(
-            *(np.array(column) for column in zip(*others, strict=True)), len(set(gold) - side)
-        )
-        thresholds.append(of_others)
-        accepted += [(i, j) for i, j, score in rows if i in side and score >= of_others]
-    assert about["held_out_thresholds"] == thresholds
-    hits = sum(i == j and i in gold for i, j in accepted)
-    assert figures["f1 x held-out"].value == pytest.approx(2 * hits / (len(accepted) + len(gold)))
-
-
-@pytest.mark.parametrize("inside", [False, True])
-def test_a_half_without_gold_pairs_leaves_no_figure_of_held_out_pairs(inside: bool) -> None:
-    gold = [i for i in range(N) if (i in HALF) == inside]
-    _, figures = tuned(gold, MinedPairs(np.arange(N), np.arange(N), np.linspace(1, 0, N)))
-    assert set(figures) == {"precision x", "recall x", "f1 x"}
-
-
-def test_a_single_sentence_has_a_direction_of_its_own() -> None:
-    (vectors,) = bitext._vectors(ENCODER, [["Eins."]], ["de"], name="BUCC")
-    assert len(vectors) == 1
 
 
 @pytest.mark.parametrize(
@@ -289,29 +202,17 @@ def test_the_best_threshold(scores: list, correct: list, n_gold: int, threshold:
         assert 2 * np.array(correct)[accepted].sum() / (accepted.sum() + n_gold) == pytest.approx(max(f1))
 
 
-@pytest.mark.parametrize(("embed", "message"), FAULTY)
-def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
-    encoder = FunctionEncoder("Odd", 128, "o", embed)
+def test_vectors_that_mine_nothing(tmp_path: Path) -> None:
+    encoder = FunctionEncoder("Odd", 128, "o", not_a_number)
     testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
-    with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
-        evaluate(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
+    with pytest.raises(InputError, match=r"^Odd: BUCC de-en: the vector of .* is not finite"):
+        evaluate(testset, encoder)
 
 
 def test_few_gold_pairs(tmp_path: Path) -> None:
-    """One gold pair is refused. If one half of the sentences has both, the other learns no threshold."""
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
     with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs; at least 2 are needed"):
-        evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
-    shown = set()
-    for order in itertools.permutations(range(4)):
-        texts = ["Tom", "Mary sings", "ein Hund", "das Haus"]
-        german = "".join(f"de-{i}\t{texts[i]}\n" for i in order)
-        testset = prepared(tmp_path, german, german.replace("de-", "en-"), "de-0\ten-0\nde-1\ten-1\n")
-        evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), testset)
-        found = json.loads((tmp_path / "r.json").read_text())["measurements"]
-        assert found["recall de-en margin"]["value"] == 1.0
-        shown.add("f1 de-en margin held-out" in found)
-    assert shown == {True, False}
+        evaluate(testset)
 
 
 @pytest.mark.slow("mines thousands of real sentences")
@@ -326,9 +227,8 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     few = (sentences.index % 7 == 0) | sentences["id"].isin([*gold["source"], *gold["target"]])
     sentences = sentences[few]
     sentences.to_parquet(testset[0], index=False)
-    evaluate(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS, threads=2), testset)
-    content = json.loads((tmp_path / "r.json").read_text())
-    about = content["datasets"]["de-en"]
+    figures = evaluate(testset, threads=2)
+    about = figures["f1 de-en margin"].data[0].about
     sides = [sentences[sentences["language"] == language] for language in ("de", "en")]
     texts = [list(dict.fromkeys(side["sentence"])) for side in sides]
     index = [
@@ -341,11 +241,4 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     for scoring in ("cosine", "margin"):
         mined = mined_plainly(cosines(*texts), 4, ratio=scoring == "margin")
         expected = max(f1_of(mined, pairs, score) for score, _, _ in mined[:1000])
-        assert content["measurements"][f"f1 de-en {scoring}"]["value"] == pytest.approx(expected)
-
-
-def test_pairs_have_a_number_each() -> None:
-    data = object.__new__(bitext._Data)
-    data.texts = [["a", "b"], ["x", "y", "z"]]
-    sources, targets = np.array(list(itertools.product(range(2), range(3)))).T
-    assert len(set(data.keys(sources, targets).tolist())) == 6
+        assert figures[f"f1 de-en {scoring}"].value == pytest.approx(expected)

@@ -16,7 +16,7 @@ STEPS = {
 }
 SCORES = ("paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out")
 # Early stopping uses these modules to score a model.
-SCORING = {"development", "held_out", "measurement", "ranks", "results", "testsets", "testset_names"}
+SCORING = {"development", "held_out", "figures", "testsets", "testset_names"}
 
 
 def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:

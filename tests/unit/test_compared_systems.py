@@ -70,7 +70,6 @@ def test_the_files_of_a_comparison(evaluations: Evaluations) -> None:
         "definitions": ["fr", "english"],
         "languages": [[("en", "fr")], [("en", "en")]],
     }
-    assert not any("held_out" in path for path in evaluations.prepared_testsets)
 
 
 @pytest.mark.parametrize(

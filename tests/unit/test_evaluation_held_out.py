@@ -1,6 +1,5 @@
 """Test retrieval of held-out pairs against plain numpy: shares, hidden partners and examples."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from function_encoder import FunctionEncoder
 
+from paraphrastic_pipeline.evaluation.figures import Figures
 from paraphrastic_pipeline.evaluation.held_out import (
     evaluate_held_out,
     evaluate_retrieval,
     held_out_score,
     read_held_out,
 )
-from paraphrastic_pipeline.evaluation.results import Evaluation
 
 DIM = 4
 
@@ -61,16 +60,15 @@ def nearest(queries: Sequence[str], candidates: Sequence[str]) -> list[str]:
     return [candidates[index] for index in (one @ other.T).argmax(axis=1)]
 
 
-def result(folder: Path, files: tuple[Path, Path]) -> dict:
-    evaluation = Evaluation(
-        FunctionEncoder("a system", DIM, "digest", vectors), folder / "result.json", None, "measured", 20
-    )
-    evaluate_held_out(evaluation, *files, languages=[("de", "en")])
-    return json.loads((folder / "result.json").read_text())
+SYSTEM = FunctionEncoder("a system", DIM, "digest", vectors)
 
 
-def test_shares_are_those_of_numpy(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    found = {name: each["value"] for name, each in result(tmp_path, files)["measurements"].items()}
+def evaluated(files: tuple[Path, Path]) -> Figures:
+    return evaluate_held_out(SYSTEM, *files, languages=[("de", "en")])
+
+
+def test_shares_are_those_of_numpy(files: tuple[Path, Path]) -> None:
+    found = {name: figure.value for name, figure in evaluated(files).items()}
     numbers = range(100, 180)
     more = range(1000, 1300)
     expected = {}
@@ -89,8 +87,10 @@ def test_shares_are_those_of_numpy(tmp_path: Path, files: tuple[Path, Path]) -> 
     assert 0 < expected["found hidden"] < expected["found"] < 1
 
 
-def test_examples_show_what_is_nearest_among_all_sentences(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    examples = result(tmp_path, files)["examples"]
+def test_examples_show_what_is_nearest_among_all_sentences(files: tuple[Path, Path]) -> None:
+    (data,) = evaluated(files)["found"].data
+    assert (data.name, data.about["n"], data.about["others"]) == ("de-en", 80, 300)
+    examples = data.about["examples"]
     candidates = [f"bb {number}" for number in [*range(100, 180), *range(1000, 1300)]]
     assert [each["sentence"] for each in examples] == [f"a {number}" for number in range(100, 160)]
     assert [each["partner"] for each in examples] == [f"bb {number}" for number in range(100, 160)]
@@ -101,40 +101,30 @@ def test_examples_show_what_is_nearest_among_all_sentences(tmp_path: Path, files
     assert {each["right"] for each in examples} == {True, False}
 
 
-def test_the_data_are_ones_own(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    assert result(tmp_path, files)["data"] == "own"
+def test_the_score_of_training_is_the_share_without_hiding(files: tuple[Path, Path]) -> None:
+    score = held_out_score(SYSTEM, read_held_out(files[0]))
+    assert score == pytest.approx(100 * evaluated(files)["found"].value)
 
 
-def test_the_score_of_training_is_the_share_without_hiding(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    score = held_out_score(FunctionEncoder("a system", DIM, "digest", vectors), read_held_out(files[0]))
-    assert score == pytest.approx(100 * result(tmp_path, files)["measurements"]["found"]["value"])
-
-
-def test_no_pair_is_no_figure(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_no_pair_is_no_figure(files: tuple[Path, Path]) -> None:
     table = pq.read_table(files[0])
     pq.write_table(table.slice(0, 0), files[0])
-    found = result(tmp_path, files)
-    assert (found["measurements"], found["examples"]) == ({}, [])
+    assert evaluated(files) == {}
 
 
 def test_definitions_are_compared_by_the_nearest_and_the_ten_nearest(
     tmp_path: Path, files: tuple[Path, Path]
 ) -> None:
     few = write_pairs(tmp_path / "few.parquet", ("en", "en"), range(12))
-    system = FunctionEncoder("a system", DIM, "digest", vectors)
-    evaluation = Evaluation(system, tmp_path / "result.json", None, "measured", 20)
-    evaluate_retrieval(
-        evaluation,
+    figures = evaluate_retrieval(
+        SYSTEM,
         [files[0], few],
         [files[1], write_pairs(tmp_path / "few_others.parquet", ("en", "en"), range(3))],
         definitions=["german", "english"],
         languages=[[("de", "en")], [("en", "en")]],
     )
-    content = json.loads((tmp_path / "result.json").read_text())
-    assert content["pairs"] == {
-        "german": {"n": 80, "others": 300, "official": False},
-        "english": {"n": 12, "others": 3, "official": False},
-    }
+    data = {data.name: data.about for figure in figures.values() for data in figure.data}
+    assert data == {"german": {"n": 80, "others": 300}, "english": {"n": 12, "others": 3}}
     for name, numbers, more in (
         ("german", range(100, 180), range(1000, 1300)),
         ("english", range(12), range(3)),
@@ -148,9 +138,9 @@ def test_definitions_are_compared_by_the_nearest_and_the_ten_nearest(
             order = np.argsort(-(queries @ candidates.T), axis=1)
             for most in (1, 10):
                 right = (order[:, :most] == np.arange(len(numbers))[:, None]).any(axis=1)
-                measured = content["measurements"][f"{direction} {most} {name}"]
-                assert measured["value"] == pytest.approx(right.mean())
-                assert measured["n"] == len(numbers)
+                figure = figures[f"{direction} {most} {name}"]
+                assert figure.value == pytest.approx(right.mean())
+                assert figure.n == len(numbers)
 
 
 def test_a_definition_of_several_pairs_of_languages_has_a_row_for_each(
@@ -158,12 +148,8 @@ def test_a_definition_of_several_pairs_of_languages_has_a_row_for_each(
 ) -> None:
     tables = [pq.read_table(files[0]), pq.read_table(write_pairs(tmp_path / "fr", ("fr", "en"), range(9)))]
     pq.write_table(pa.concat_tables(tables), files[0])
-    evaluation = Evaluation(
-        FunctionEncoder("a system", DIM, "digest", vectors), tmp_path / "result.json", None, "measured", 20
+    figures = evaluate_retrieval(
+        SYSTEM, [files[0]], [files[1]], definitions=["both"], languages=[[("de", "en")]]
     )
-    evaluate_retrieval(evaluation, [files[0]], [files[1]], definitions=["both"], languages=[[("de", "en")]])
-    content = json.loads((tmp_path / "result.json").read_text())
-    assert {name: pair["others"] for name, pair in content["pairs"].items()} == {
-        "both de-en": 300,
-        "both fr-en": 0,
-    }
+    others = {data.name: data.about["others"] for figure in figures.values() for data in figure.data}
+    assert others == {"both de-en": 300, "both fr-en": 0}

@@ -3,16 +3,17 @@
 from pathlib import Path
 
 import pytest
-from ledgers import write
 from pictures import drawn
 
 from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
 from paraphrastic_pipeline.report.figures.systems import plot_systems
 
 
 def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:
-    return write(folder / "intervals.csv", rows, INTERVAL_COLUMNS)
+    write_csv(folder / "intervals.csv", INTERVAL_COLUMNS, rows)
+    return folder / "intervals.csv"
 
 
 def test_names_are_no_formulas_and_panels_are_in_the_order_of_the_table(tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
     rows = [
         {"system": "LASER", "source": "published", "column": "2012", "value": "63.1"},
         {"system": "P-SP de", "source": "untrained", "column": "2012", **measured},
-        {"system": "P-SP de", "source": "measured", "column": "2012", "best": "yes", **measured},
+        {"system": "P-SP de", "source": "measured", "column": "2012", **measured},
         {"system": "P-SP de", "source": "measured", "column": "avg", **measured},
         {"system": "P-SP de", "source": "measured", "row": "de-en", "column": "f1", **measured},
     ]

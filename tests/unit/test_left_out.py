@@ -1,11 +1,9 @@
-"""Test what a run leaves out of studies and of the ledger's comparisons, because something is missing."""
+"""Test what a run leaves out of studies, because something is missing."""
 
 from pathlib import Path
 
 import pytest
 from catalogue import read_results, results
-
-from paraphrastic_pipeline.evaluation.ledger import Run
 
 
 @pytest.mark.parametrize(
@@ -30,10 +28,9 @@ def test_a_study_leaves_out_models_whose_file_is_given_on_request(
     czech = [f"cs-{encoder}-{size}" for size in ("1m", "2m") for encoder in ("lstm", "sp", "word", "trigram")]
     english = ["en-lstm-1m", "en-sp-1m", "en-word-1m", "en-trigram-1m"]
     assert [model for _, _, model in models.study_models] == [*english, *(czech if place else [])]
-    lacking = Run(**found.ledger_run).lacking
-    assert list(models.left_out) == list(lacking) == ([] if place else czech)
-    why = "it needs resources/czeng16.tsv.gz (czeng16), which is given on request"
-    assert set(lacking.values()) == (set() if place else {why})
+    assert list(models.left_out) == ([] if place else czech)
+    why = "resources/czeng16.tsv.gz (czeng16)"
+    assert set(models.left_out.values()) == (set() if place else {why})
     assert "studies" in found.tables
 
 
@@ -44,24 +41,6 @@ def test_a_model_to_build_stays_in_a_study_without_its_file(
     models = read_results("papers/simple_effective", {"models": ["cs-sp-1m"]}).evaluations.models
     assert "cs-sp-1m" in [model for _, _, model in models.study_models]
     assert "cs-sp-1m" not in models.left_out
-
-
-def test_the_ledger_knows_which_statistics_are_not_the_papers() -> None:
-    why = Run(**results().ledger_run).incomparable["corpora"]
-    assert why["idf"] == why["idf_std"]
-    assert why["parse_entropy"] == "the corpora are not parsed"
-
-
-def test_the_ledger_knows_what_tables_lack() -> None:
-    run = Run(**results(evaluation={"only": {"stsb": [], "tatoeba": ["de", "es"]}}).ledger_run)
-    assert run.left_out["tatoeba"] == [
-        system for model in ("en", "de", "es", "fr") for system in (f"{model}-untrained", model)
-        if system not in ("de", "es")
-    ]  # fmt: skip
-    assert run.left_out["sts"] == []
-    assert set(run.gaps) == {"speed", "language_choice", "language_choice_correlations"}
-    assert "uriel is null" in run.gaps["language_choice"]
-    assert set(Run(**results(language_choice={"models": []}).ledger_run).gaps) == {"speed"}
 
 
 def test_captions_say_that_data_are_a_sample() -> None:

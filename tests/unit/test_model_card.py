@@ -36,7 +36,7 @@ def card(tmp_path: Path, config: dict, data: str = "official", selected: Sequenc
     for task, figures in (("sts", FIGURES), ("xling_sts", TRACKS)):
         measured = {name: {"value": v, "interval": [v - 0.01, v + 0.02]} for name, v in figures.items()}
         write_json(
-            tmp_path / f"{task}.json", {"measurements": measured, "data": data, "missing": ["2013/SMT"]}
+            tmp_path / f"{task}.json", {"task": task, "measurements": measured, "data": data, "datasets": {}}
         )
         results.append(tmp_path / f"{task}.json")
     corpora = [("mine", "1", "CC-BY-4.0"), ("a|b de-en", "v2", "-"), ("a|b de-fr", "v2", "-")]

@@ -14,7 +14,7 @@ from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.development import DevelopmentData
 from paraphrastic_pipeline.evaluation.held_out import OTHERS, evaluate_held_out, held_out_score, read_held_out
-from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.results import Source, write_result
 from paraphrastic_pipeline.report.outcome import find_outcome, read_outcomes, summary
 
 TATOEBA = Path(__file__).resolve().parents[2] / "data" / "sample" / "tatoeba"
@@ -58,10 +58,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         held_out=False,
     )
     model = open_folder(shipped_models()["en-de-es-fr"])
-    for name, source in (("m", "measured"), ("m-untrained", "untrained")):
-        evaluation = Evaluation(model, results / "eval" / name / "held_out.json", None, source, 100)  # type: ignore[arg-type]
-        evaluation.result.parent.mkdir(parents=True)
-        evaluate_held_out(evaluation, held, merged, languages=LANGUAGES)
+    sources: dict[str, Source] = {"m": "measured", "m-untrained": "untrained"}
+    for name, source in sources.items():
+        path = results / "eval" / name / "held_out.json"
+        path.parent.mkdir(parents=True)
+        figures = evaluate_held_out(model, held, merged, languages=LANGUAGES)
+        write_result(
+            path, model, figures, task="held_out", official=None, source=source, bootstrap_samples=100
+        )
     return results
 
 
@@ -100,10 +104,8 @@ def test_shares_agree_with_numpy(run: Path) -> None:
                 hits[f"found{name}"] += right.tolist()
     for name, every in hits.items():
         assert content["measurements"][name]["value"] == pytest.approx(np.mean(every))
-    assert content["pairs"] == {
-        "de-en": {"n": 70, "others": 200, "official": False},
-        "fr-en": {"n": 40, "others": 100, "official": False},
-    }
+    counts = {name: (data["n"], data["others"]) for name, data in content["datasets"].items()}
+    assert counts == {"de-en": (70, 200), "fr-en": (40, 100)}
 
 
 def test_the_outcome_in_words(run: Path) -> None:
@@ -125,14 +127,15 @@ def test_examples_are_right_and_wrong(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run / "eval", tmp_path / "eval")
     path = tmp_path / "eval" / "m" / "held_out.json"
     content = read_json(path)
-    for number, example in enumerate(content["examples"]):
+    examples = [example for data in content["datasets"].values() for example in data["examples"]]
+    for number, example in enumerate(examples):
         example["right"] = number % 2 == 0
     write_json(path, content)
     outcome = find_outcome("m", tmp_path)
     assert outcome is not None
     assert [example.right for example in outcome.examples] == [True] * 5 + [False] * 5
-    for example in content["examples"]:
-        example["right"] = example is content["examples"][3]
+    for example in examples:
+        example["right"] = example is examples[3]
     write_json(path, content)
     outcome = find_outcome("m", tmp_path)
     assert outcome is not None

@@ -10,27 +10,17 @@ from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.report.first_screen import surprises
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.page import write_report
-from paraphrastic_pipeline.report.summary import Gain, Headline, read_ledger, read_speeds
+from paraphrastic_pipeline.report.summary import Gain, Headline, read_speeds
 from paraphrastic_pipeline.training.durations import in_words
 
 
 def found(tables: Path, headline: Headline | None = None) -> list[str]:
-    path = tables / "ledger.csv"
-    ledger = read_ledger(path) if path.exists() else None
-    return surprises(tables, headline, ledger, [], lambda name: (tables / f"{name}.csv").exists())
+    return surprises(tables, headline, [], lambda name: (tables / f"{name}.csv").exists())
 
 
 def write(tables: Path, name: str, rows: Sequence[dict[str, Any]]) -> Path:
     write_csv(tables / f"{name}.csv", list(rows[0]), rows)
     return tables / f"{name}.csv"
-
-
-def write_ledger(tables: Path) -> None:
-    names = ("paper", "printed_in", "system", "row", "column", "published", "measured", "low", "high",
-             "difference", "why")  # fmt: skip
-    verdicts = ("worse", "reproduced", "worse", "not run")
-    shared = {**dict.fromkeys(names, ""), "table": "sts_spearman"}
-    write(tables, "ledger", [{**shared, "verdict": verdict} for verdict in verdicts])
 
 
 def test_nothing_surprises_in_an_ordinary_run(tmp_path: Path) -> None:
@@ -69,7 +59,6 @@ def test_what_surprises(tmp_path: Path) -> None:
         {"model": "en", "dropout": 0.1, "megabatch": size, "chosen": "yes" if size == 100 else ""}
         for size in (60, 100, 20)
     ])  # fmt: skip
-    write_ledger(tmp_path)
     headline = Headline([Gain("P-SP", 60.0, 58.0, (58.0, 62.0))], None, False, (0, 1))
     assert found(tmp_path, headline) == [
         "Training has made no clear difference to P-SP (58.0 before and 60.0 after): the score before it "
@@ -81,8 +70,6 @@ def test_what_surprises(tmp_path: Path) -> None:
         "near_copy.",
         "The best megabatch of the model en is 100, the largest of the 3 values that were tried, so the best "
         "one may lie beyond it.",
-        "2 of 3 figures of the papers in the table sts spearman were missed: ours are worse, and the printed "
-        "ones lie outside their intervals.",
     ]
 
 
@@ -107,18 +94,11 @@ def test_low_retrieval_and_training_without_an_effect_surprise(tmp_path: Path) -
     outcomes = [outcome("a", 80, 3), outcome("b", 40, None), outcome("c", 60, 56)]
     # English STS then says nothing.
     headline = Headline([Gain("P-SP", 60.0, 58.0, (58.0, 62.0))], None, False, (0, 1))
-    assert surprises(tmp_path, headline, None, outcomes, lambda name: False) == [
+    assert surprises(tmp_path, headline, outcomes, lambda name: False) == [
         "b finds the partners of only 40.0 % of held-out sentences.",
         "Training has made no clear difference to c: 56.0 % of the held-out sentences found their partner "
         "before it, and 60.0 % after it.",
     ]
-
-
-def test_missed_figures_are_told_in_a_page_that_shows_some_of_the_tables(tmp_path: Path) -> None:
-    (tmp_path / "tables").mkdir()
-    write_ledger(tmp_path / "tables")
-    write_report(tmp_path, tmp_path / "page.html", captions={"sts": "STS."})
-    assert "2 of 3 figures of the papers" in (tmp_path / "page.html").read_text()
 
 
 def test_a_damaged_table_is_named_in_the_page(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from paraphrastic_pipeline.report.contents import CHAPTERS
 from paraphrastic_pipeline.report.page import embed_svg, write_report
 from paraphrastic_pipeline.report.provenance import write_provenance
 from paraphrastic_pipeline.report.shown_tables import read_table
-from paraphrastic_pipeline.report.summary import read_headline, read_ledger
+from paraphrastic_pipeline.report.summary import read_headline
 
 EVIL = """<script>alert("1")</script> & 'P-SP' <b>"""
 STS = ["system", "source", "data", "2012", "avg"]
-INTERVALS = ["system", "source", "row", "column", "value", "low", "high", "deviation", "best", "group"]
+INTERVALS = ["system", "source", "row", "column", "value", "low", "high", "deviation", "group"]
 SVG = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
      width="72pt" height="36pt" viewBox="0 0 72 36">
@@ -99,10 +99,8 @@ def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
     titles = [section.title for chapter in CHAPTERS for section in chapter.sections if section.name != "sts"]
     for title in titles:
         assert title in page.text
-    assert f"{results}/tables/ledger.csv does not exist" in page.text
     assert f"{results}/provenance.json does not exist" in page.text
-    # The published rows are folded in a table of their own.
-    assert [tag for tag, _ in page.elements].count("table") == 2
+    assert [tag for tag, _ in page.elements].count("table") == 1
     assert [tag for tag, _ in page.elements].count("script") == 1
 
 
@@ -150,21 +148,21 @@ def test_the_command_takes_captions_from_the_tables(results: Path, sts: Path) ->
     "content", [b"", b"system,source\n", b"a,b\n1,2,3\n", b"\xff\xfe,x\n1,2\n", b'a\n"1\n']
 )
 def test_damaged_tables_are_named(results: Path, sts: Path, content: bytes) -> None:
-    for name in ("tables/sts.csv", "tables/funnel.csv", "tables/ledger.csv", "tables/speed.csv"):
+    for name in ("tables/sts.csv", "tables/funnel.csv", "tables/speed.csv"):
         (results / name).write_bytes(content)
     (results / "provenance.json").write_bytes(content)
     (results / "figures/sweep.svg").write_bytes(content)
     text = Reader(page_of(results)).text
-    for name in ("sts.csv", "funnel.csv", "ledger.csv", "provenance.json", "sweep.svg"):
+    for name in ("sts.csv", "funnel.csv", "provenance.json", "sweep.svg"):
         assert re.search(rf"{name}: (not readable|contains no rows|a row has more|is not a)", text), name
 
 
 def test_tables_with_other_columns_are_named(results: Path, write: Write) -> None:
-    for name in ("sts", "funnel", "speed", "ledger", "intervals/bucc"):
+    for name in ("sts", "funnel", "speed", "intervals/bucc"):
         write(name, ["a", "b"], [["1", "2"]])
     write("bucc", STS, [["P-SP", "measured", "sample", "1", "2"]])
     text = Reader(page_of(results)).text
-    for name in ("sts", "ledger", "bucc"):
+    for name in ("sts", "bucc"):
         assert re.search(rf"{name}\.csv: (no system has a mean|not readable: KeyError|has no column)", text)
 
 
@@ -184,46 +182,18 @@ def test_the_page_asks_for_nothing_and_runs_only_its_own_script(results: Path, s
 
 def test_this_runs_rows_stand_above_the_published_ones(sts: Path, write: Write) -> None:
     around = [
-        ["LASER <base>", "published", "", "avg", "64.9", "", "", "", "", "Scale, Table 2"],
-        [EVIL, "measured", "", "avg", "66.1", "64.66", "67.3", "0.4", "yes", ""],
+        ["LASER <base>", "published", "", "avg", "64.9", "", "", "", "Scale, Table 2"],
+        [EVIL, "measured", "", "avg", "66.1", "64.66", "67.3", "0.4", ""],
     ]
-    table = read_table(sts, write("intervals/sts", INTERVALS, around), ["Scale, Table 2"])
+    table = read_table(sts, write("intervals/sts", INTERVALS, around))
     assert list(table.groups) == ["This run", "Published: Scale, Table 2"]
-    assert not table.folded
     assert table.columns == ["system", "average", "2012"]
     assert table.numeric == [False, True, True]
     ours = table.groups["This run"]
     assert [row.source for row in ours] == ["untrained", "measured", "measured"]
     best = ours[1].cells[1]
-    assert (best.text, best.value, best.note, best.best) == ("66.1", 66.1, "± 0.4 [64.7, 67.3]", True)
+    assert (best.text, best.value, best.note) == ("66.1", 66.1, "± 0.4 [64.7, 67.3]")
     assert ours[2].cells[1].text == "−3.2"
-
-
-def test_published_rows_are_folded_unless_a_figure_stands_beside_them(
-    sts: Path, results: Path, write: Write
-) -> None:
-    around = [["LASER <base>", "published", "", "avg", "64.9", "", "", "", "", "Scale, Table 2"]]
-    intervals = write("intervals/sts", INTERVALS, around)
-    for compared in ((), ["Scale, Table 3"]):
-        table = read_table(sts, intervals, compared)
-        assert list(table.groups) == ["This run"]
-        assert list(table.folded) == ["Published: Scale, Table 2"]
-    # A table without notes does not say which paper a row is from.
-    assert list(read_table(sts).folded) == ["Published"]
-    assert list(read_table(sts, compared=["Scale, Table 2"]).groups) == ["This run", "Published"]
-    page = page_of(results)
-    folded = page.index("Published figures of other systems and data")
-    assert "Picture, with the published figures" not in page
-    (results / "figures/sts.svg").write_text(SVG.replace("{inside}", ""))
-    assert "Picture, with the published figures" in page_of(results)
-    assert page.index("This run</span>") < folded < page.rindex("LASER &lt;base&gt;")
-    header = ["table", "system", "row", "column", "published", "measured", "low", "high", "difference",
-              "verdict", "why", "paper", "printed_in"]  # fmt: skip
-    row = ["sts", "LASER <base>", "", "avg", "64.9", "66", "64", "67", "1", "better", "", "Scale", "Table 2"]
-    write("ledger", header, [row])
-    assert "Published figures of other systems and data" not in page_of(results)
-    write("ledger", header, [[*row[:9], "baseline", *row[10:]]])
-    assert "Published figures of other systems and data" in page_of(results)
 
 
 def test_what_figures_are_without_is_a_footnote(results: Path, write: Write) -> None:
@@ -292,28 +262,6 @@ def test_nothing_measured_is_no_headline(results: Path, write: Write) -> None:
     write("sts", STS, [["LASER", "published", "official", "63.1", "64.9"]])
     with pytest.raises(InputError, match="no system has a mean"):
         read_headline(results / "tables/sts.csv")
-
-
-def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:
-    header = ["table", "system", "row", "column", "published", "measured", "low", "high", "difference",
-              "verdict", "why", "paper", "printed_in"]  # fmt: skip
-    rows = [
-        ["bucc", "LASER", "de-en", "f1", "95", "", "", "", "", "baseline", "why", "Scale", "Table 5"],
-        ["sts", "BERT", "", "avg", "54", "", "", "", "", "not run", EVIL, "Scale", "Table 2"],
-        ["sts", "P-SP", "", "avg", "74.6", "66.1", "64.7", "67.3", "-8.5", "worse", "", "Scale", "Table 2"],
-        ["sts", "P-SP", "", "2012", "68.7", "69", "66", "70", "+0.3", "reproduced", "", "Scale", "Table 2"],
-    ]  # fmt: skip
-    path = write("ledger", header, rows)
-    ledger = read_ledger(path)
-    assert ledger.counts == {"reproduced": 1, "better": 0, "worse": 1, "not run": 1, "baseline": 1}
-    assert ledger.compared == 2
-    assert list(ledger.tables) == ["sts", "bucc"]
-    assert [row["verdict"] for row in ledger.tables["sts"].rows] == ["worse", "reproduced", "not run"]
-    text = Reader(page_of(path.parents[1])).text
-    assert "Of 3 figures that the papers print, besides those of other people’s systems" in text
-    assert "2 have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
-    assert EVIL in text
-    assert "−8.5" in text
 
 
 def test_provenance_is_shown(results: Path, sts: Path, monkeypatch: pytest.MonkeyPatch) -> None:

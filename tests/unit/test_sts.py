@@ -17,10 +17,9 @@ from paraphrastic.model.units import UNITS
 from paraphrastic.quality.correlation import pearson, spearman
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation import sts
-from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
-from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.results import left_out, write_result
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.evaluation.system_tables import system_name, tabulate_systems
+from paraphrastic_pipeline.evaluation.system_tables import tabulate_systems
 from paraphrastic_pipeline.evaluation.testset_names import DATASETS
 from paraphrastic_pipeline.evaluation.testsets import content_digest
 
@@ -145,8 +144,11 @@ class WordOverlap:
 
 
 def evaluated(testsets: Path, output: Path, official: Path = OFFICIAL) -> dict:
-    evaluation = Evaluation(WordOverlap(), output, official, "measured", 200)
-    sts.evaluate_sts(evaluation, testsets)
+    encoder = WordOverlap()
+    figures = sts.evaluate_sts(encoder, testsets)
+    write_result(
+        output, encoder, figures, task="sts", official=official, source="measured", bootstrap_samples=200
+    )
     return json.loads(output.read_text())
 
 
@@ -193,7 +195,7 @@ def test_figures_are_those_of_scipy(tmp_path: Path) -> None:
         assert figure["n"] == 25 * 20
         assert figure["interval"][0] < figure["value"] < figure["interval"][1]
     assert result["data"] == "sample"
-    assert result["missing"] == []
+    assert left_out(result) == []
 
 
 def test_pairs_without_gold_score_do_not_count(tmp_path: Path) -> None:
@@ -205,22 +207,9 @@ def test_pairs_without_gold_score_do_not_count(tmp_path: Path) -> None:
     prepared(tmp_path, members)
     found = evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json")
     row = whole["datasets"]["2015/belief"]
+    assert row["n"] == 20
     assert found["datasets"]["2015/belief"] == {**row, "without_gold": 2}
     assert found["measurements"] == whole["measurements"]
-
-
-def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
-    generator = np.random.default_rng(5)
-    gold = generator.normal(size=400)
-    scores = gold + generator.normal(size=400)
-    samples = bootstrap(row_pearson, scores, gold, name="a", samples=2000)
-    np.testing.assert_array_equal(samples, bootstrap(row_pearson, scores, gold, name="a", samples=2000))
-    fisher = stats.pearsonr(scores, gold).confidence_interval(0.95)
-    np.testing.assert_allclose(interval(samples), [fisher.low, fisher.high], atol=0.02)
-    # A correlation of ranks does not change with the scale. On normal data it is slightly lower.
-    ranked = bootstrap(row_spearman, scores, gold, name="a", samples=2000)
-    np.testing.assert_array_equal(ranked, bootstrap(row_spearman, scores**3, gold, name="a", samples=2000))
-    assert abs(np.corrcoef(samples, ranked)[0, 1]) > 0.7
 
 
 @pytest.mark.parametrize("correlation", [pearson, spearman])
@@ -273,6 +262,26 @@ def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:
     assert on_official[-2]["system"] == "P-SP"
 
 
+def test_tracks_are_in_the_languages_of_their_sides(tmp_path: Path) -> None:
+    members = archive_members()
+    lines = ["a b\ta c\t1\n", "d\te f\t2.5\n", "g h\tg h\t5\n"]
+    members["STS/STS17-test/STS.input.track2.ar-en.txt"] = "".join(lines)
+    prepared(tmp_path, members)
+
+    asked: list[str] = []
+
+    class Asked(WordOverlap):
+        def encode(self, sentences: list[str], *, language: str) -> np.ndarray:
+            asked.append(language)
+            return super().encode(sentences, language=language)
+
+    figures = sts.evaluate_tracks(Asked(), tmp_path / "sts.parquet", tracks=["ar-en"])
+    assert list(figures) == ["pearson 2017/ar-en", "spearman 2017/ar-en"]
+    assert asked == ["en", "ar"]
+    with pytest.raises(InputError, match=r"sts\.parquet: STS 2017 has no track es-es"):
+        sts.evaluate_tracks(Asked(), tmp_path / "sts.parquet", tracks=["es-es"])
+
+
 def test_one_changed_word_makes_data_unofficial(tmp_path: Path) -> None:
     pairs = prepared(tmp_path, varied(archive_members()))
     digests = official_digests(tmp_path, pairs)
@@ -291,7 +300,6 @@ def test_the_table_says_that_smt_is_absent(tmp_path: Path) -> None:
 def test_a_system_is_named_by_what_it_averages() -> None:
     names = [encoder_name({"unit": unit}) for unit in UNITS]
     assert names == ["P-SP", "WORD", "TRIGRAM"]
-    assert system_name({"system": "P-SP de", "missing": []}) == "P-SP de"
 
 
 def test_the_mirror_holds_the_official_test_sets(mirror: Path, tmp_path: Path) -> None:

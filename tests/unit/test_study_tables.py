@@ -18,10 +18,10 @@ def table(
         sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,7{number}.16,yes\n")
         result = {
             "system": f"P-SP de-{number}",
-            "missing": [],
+            "task": "sts",
             "source": "measured",
             "data": data,
-            "datasets": {"2012/MSRpar": {}, "2013/FNWN": {}},
+            "datasets": {"2012/MSRpar": {}, "2013/SMT": {}},
             "measurements": {
                 "pearson avg": {"value": score, "interval": [score - 0.02, score + 0.02]},
                 "pearson datasets": {"value": score - 0.1, "interval": [score - 0.11, score]},

@@ -6,31 +6,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from function_encoder import FunctionEncoder
 
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.measurement import correlations, share
-from paraphrastic_pipeline.evaluation.results import write_result
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS, tabulate_systems
 from paraphrastic_pipeline.report.render import render_table
 
 TRACKS = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "es": ["es-es", "es-en", "en-en"]}
+Figures = dict[str, tuple[float, int]]
 
 
-def result(folder: Path, system: str, *, noise: float = 1.0, official: bool = True, seed: int = 1) -> Path:
-    """Write a result on the tracks of STS 2017 that the system knows."""
-    measurements = {}
-    for track in TRACKS[system]:
-        gold = np.random.default_rng(0).normal(size=250)
-        scores = gold + noise * np.random.default_rng([seed, len(system), ord(system[0])]).normal(size=250)
-        name = f"2017/{track}"
-        measurements |= correlations(scores, gold, name=name, at=name, digest=name, samples=200)
-    encoder = FunctionEncoder(
-        f"P-SP {system}", 300, f"digest of {system}", lambda sentences, _: np.ones((1, 1))
-    )
-    path = folder / f"{system}-{seed}.json"
-    write_result(path, encoder, measurements, task="xling_sts", source="measured", official=official)
+def write(path: Path, system: str, figures: Figures, *, data: str = "sample", **about) -> Path:
+    """Write a result with values and numbers of items by name; an interval is 0.04 wide."""
+    measurements = {
+        name: {"value": value, "interval": [value - 0.01, value + 0.03], "n": n}
+        for name, (value, n) in figures.items()
+    }
+    content = {"task": "x", "system": f"P-SP {system}", "source": "measured", "data": data, "dim": 300}
+    path.write_text(json.dumps({**content, "measurements": measurements, "datasets": {}, **about}))
     return path
+
+
+def result(folder: Path, system: str, *, official: bool = True, seed: int = 1) -> Path:
+    """Write a result on the tracks of STS 2017 that the system knows."""
+    values = np.random.default_rng([seed, len(system), ord(system[0])]).uniform(0.5, 0.9, 3)
+    figures = {
+        f"pearson 2017/{track}": (float(value), 250)
+        for track, value in zip(TRACKS[system], values, strict=False)
+    }
+    return write(folder / f"{system}-{seed}.json", system, figures, data="official" if official else "sample")
 
 
 def published(folder: Path, value: str) -> Path:
@@ -66,8 +69,9 @@ def test_a_row_of_all_models_has_each_language_from_its_own(tmp_path: Path) -> N
     assert together["en-en"] == english["en-en"] != arabic["en-en"]
     assert arabic["es-es"] == together["tr-en"] == ""
     assert list(intervals[0]) == INTERVAL_COLUMNS
-    of_together = {row["column"]: row["model_digest"] for row in intervals if row["name"] == "*"}
-    assert of_together["ar-en"] == "digest of ar"
+    assert [row["column"] for row in intervals if row["name"] == "*"] == [
+        "ar-ar", "ar-en", "es-es", "es-en", "en-en",
+    ]  # fmt: skip
     for row in intervals:
         assert float(row["low"]) < float(row["value"]) < float(row["high"])
 
@@ -85,19 +89,6 @@ def test_published_rows_stand_above_official_data_only(tmp_path: Path) -> None:
     assert [(row["source"], row["data"]) for row in rows] == [("measured", "sample")]
 
 
-@pytest.mark.parametrize(("value", "marked"), [("10.0", "yes"), ("71.0", ""), ("99.0", "")])
-def test_the_best_is_marked_where_it_is_beyond_the_published(tmp_path: Path, value: str, marked: str) -> None:
-    _, intervals = tabulated(tmp_path, {"en": [result(tmp_path, "en")]}, published(tmp_path, value))
-    (row,) = [row for row in intervals if row["name"] == "en"]
-    assert row["best"] == marked
-
-
-def test_the_better_of_two_models_is_marked(tmp_path: Path) -> None:
-    systems = {"ar": [result(tmp_path, "ar", noise=0.3)], "es": [result(tmp_path, "es")]}
-    _, intervals = tabulated(tmp_path, systems)
-    assert {(row["name"], row["column"]) for row in intervals if row["best"]} == {("ar", "en-en")}
-
-
 def test_several_seeds_are_one_row(tmp_path: Path) -> None:
     runs = [result(tmp_path, "en", seed=seed) for seed in (1, 2, 3)]
     (row,), (figure,) = tabulated(tmp_path, {"en": runs})
@@ -107,41 +98,45 @@ def test_several_seeds_are_one_row(tmp_path: Path) -> None:
     assert float(figure["deviation"]) == pytest.approx(100 * np.std(values, ddof=1), abs=1e-3)
 
 
-def test_error_rates_have_a_mean_and_two_ways_of_mining_two_rows(tmp_path: Path) -> None:
-    encoder = FunctionEncoder("P-SP de", 300, "d", lambda sentences, _: np.ones((1, 1)))
-    shares = [
-        share(np.arange(100) < n, name="x", digest="d", samples=100, higher_is_better=False) for n in (10, 30)
-    ]
-    names = ("error de", "error fr", "error de-en", "error en-de")
-    write_result(
-        tmp_path / "a.json", encoder, dict(zip(names, shares * 2, strict=True)), task="tatoeba",
-        source="measured", official=False,
-    )  # fmt: skip
-    tabulate_systems({"de": [tmp_path / "a.json"]}, "tatoeba", None, tmp_path / "t.csv", tmp_path / "i.csv")
+def test_error_rates_have_a_mean_whose_interval_is_narrower(tmp_path: Path) -> None:
+    figures = {"error de": (0.1, 100), "error fr": (0.3, 300), "error de-en": (0.1, 100)}
+    both = write(tmp_path / "a.json", "de", figures)
     # A single figure is no mean.
-    write_result(
-        tmp_path / "b.json", encoder, {names[0]: shares[0]}, task="tatoeba", source="measured", official=False
+    one = write(tmp_path / "b.json", "one", {"error de": (0.1, 100)})
+    tabulate_systems(
+        {"de": [both], "one": [one]}, "tatoeba", None, tmp_path / "t.csv", tmp_path / "i.csv", gather=["de"]
     )
-    expected = "system,source,data,de,fr,avg\nP-SP de,measured,sample,10.0,30.0,20.0\n"
-    assert (tmp_path / "t.csv").read_text() == expected
-    both = {"de": [tmp_path / "a.json"], "one": [tmp_path / "b.json"]}
-    tabulate_systems(both, "tatoeba", None, tmp_path / "t.csv", tmp_path / "i.csv")
-    assert (tmp_path / "t.csv").read_text() == expected + "P-SP de,measured,sample,10.0,,\n"
+    assert (tmp_path / "t.csv").read_text().splitlines() == [
+        "system,source,data,de,fr,avg",
+        "P-SP de,measured,sample,10.0,30.0,20.0",
+        "P-SP one,measured,sample,10.0,,",
+    ]
+    (mean,) = [row for row in read_csv(tmp_path / "i.csv") if row["column"] == "avg"]
+    ends = [20 - 100 * 0.01 * 2**0.5 / 2, 20 + 100 * 0.03 * 2**0.5 / 2]
+    assert [float(mean[end]) for end in ("low", "high")] == pytest.approx(ends, abs=1e-3)
+    assert mean["n"] == "400"
+
+
+def test_pairs_and_ways_of_mining_have_rows_of_their_own(tmp_path: Path) -> None:
     figures = {
-        f"{figure} de-en {scoring}": share(np.arange(100) < n, name="x", digest="d", samples=100)
-        for scoring, n in (("cosine", 40), ("margin", 60))
+        f"{figure} de-en {scoring}": (value, 100)
+        for scoring, value in (("cosine", 0.4), ("margin", 0.6))
         for figure in ("precision", "recall", "f1")
     }
-    pairs = {"de-en": {"cosine": {"threshold": 0.75}, "margin": {"threshold": 1.0625}}}
-    write_result(
-        tmp_path / "b.json", encoder, figures, task="bucc", source="measured", official=False,
-        details={"pairs": pairs},
-    )  # fmt: skip
-    tabulate_systems({"de": [tmp_path / "b.json"]}, "bucc", None, tmp_path / "t.csv", tmp_path / "i.csv")
+    scorings = {"cosine": {"threshold": 0.75}, "margin": {"threshold": 1.0625}}
+    mined = write(tmp_path / "b.json", "de", figures, datasets={"de-en": {"scorings": scorings}})
+    tabulate_systems({"de": [mined]}, "bucc", None, tmp_path / "t.csv", tmp_path / "i.csv", gather=["de"])
     assert (tmp_path / "t.csv").read_text().splitlines() == [
         "system,source,data,pair,precision,recall,f1,threshold",
         "P-SP de (cosine),measured,sample,de-en,40.0,40.0,40.0,0.7500",
         "P-SP de (margin),measured,sample,de-en,60.0,60.0,60.0,1.0625",
+    ]
+    names = ("forward", "backward", "forward hidden", "backward hidden")
+    retrieved = {f"{name} {pair}": (0.5, n) for pair, n in (("de-en", 7), ("fr-en", 9)) for name in names}
+    held_out = write(tmp_path / "h.json", "de", retrieved, datasets={"de-en": {"n": 7}, "fr-en": {"n": 9}})
+    tabulate_systems({"de": [held_out]}, "held_out", None, tmp_path / "t.csv", tmp_path / "i.csv")
+    assert (tmp_path / "t.csv").read_text().splitlines()[1:] == [
+        f"P-SP de,measured,sample,{pair},{n},50.0,50.0,50.0,50.0" for pair, n in (("de-en", 7), ("fr-en", 9))
     ]
 
 
@@ -154,19 +149,19 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
     printed = {"system": "A&B", "source": "published", "group": "Paper, Table 2"}
     rows = [
         printed | {"column": "2012", "value": "50.0"},
-        measured | {"column": "2012", "low": "68.04", "high": "71.96", "best": "yes"},
+        measured | {"column": "2012", "low": "68.04", "high": "71.96"},
         measured | {"column": "avg", "low": "59", "high": "61", "deviation": "0.31"},
     ]
     write_csv(intervals, INTERVAL_COLUMNS, rows)
     paths = tmp_path / "t.md", tmp_path / "t.tex"
     render_table(source, *paths, caption="Figures 100%", intervals=intervals)
     markdown = re.sub(" +", " ", paths[0].read_text())
-    assert "| C_1 | measured | official | **70.0** [68.0, 72.0] | 60.1 ± 0.3 [59.0, 61.0] |" in markdown
+    assert "| C_1 | measured | official | 70.0 [68.0, 72.0] | 60.1 ± 0.3 [59.0, 61.0] |" in markdown
     assert "| A&B | published | official | 50.0 | 60.5 |" in markdown
     latex = re.sub(" +", " ", paths[1].read_text())
     assert r"\multicolumn{5}{l}{\emph{Paper, Table 2}} \\" in latex
     assert r"A\&B & published & official & 50.0 & 60.5 \\" in latex
-    cells = r"\textbf{70.0}{\scriptsize [68.0, 72.0]} & 60.1{\scriptsize $\pm$ 0.3 [59.0, 61.0]} \\"
+    cells = r"70.0{\scriptsize [68.0, 72.0]} & 60.1{\scriptsize $\pm$ 0.3 [59.0, 61.0]} \\"
     assert rf"C\_1 & measured & official & {cells}" in latex
     assert latex.count(r"\midrule") == 2
     assert all(part in latex for part in (r"\toprule", r"\bottomrule", r"\caption{Figures 100\%}", "{lllrr}"))

@@ -1,6 +1,5 @@
 """Test the transfer tasks from end to end on small data; separate code computes the figures again."""
 
-import json
 import logging
 import re
 import zlib
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from function_encoder import FunctionEncoder
-from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
@@ -19,8 +17,8 @@ from sklearn.model_selection import StratifiedKFold
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation import networks
 from paraphrastic_pipeline.evaluation.cross_validation import _best, nested_cross_validation
+from paraphrastic_pipeline.evaluation.figures import Data, Figures
 from paraphrastic_pipeline.evaluation.networks import Schedule
-from paraphrastic_pipeline.evaluation.results import Evaluation, Result
 from paraphrastic_pipeline.evaluation.transfer import evaluate_transfer
 from paraphrastic_pipeline.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from transfer_archives import polish_files, senteval_members, write_senteval
@@ -62,59 +60,51 @@ def polish(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "polish.parquet"
 
 
-def evaluated(
-    folder: Path, testsets: Path, suite: str, encoder: FunctionEncoder = ENCODER, threads: int = 1, **more
-) -> Result:
-    official = folder / "official.json"
-    if not official.exists():
-        official.write_text("{}")
-    evaluation = Evaluation(encoder, folder / "result.json", official, "measured", 200, threads=threads)
-    evaluate_transfer(evaluation, testsets, suite=suite, **more)
-    return Result(folder / "result.json")
+def data_of(figures: Figures) -> dict[str, Data]:
+    return {data.name: data for figure in figures.values() for data in figure.data}
 
 
-def test_senteval(tmp_path: Path, senteval: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_senteval(senteval: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    result = evaluated(tmp_path, senteval, "senteval")
-    assert list(result.content["measurements"]) == [
+    figures = evaluate_transfer(ENCODER, senteval, suite="senteval")
+    assert list(figures) == [
         *(f"accuracy {name}" for name in ("MR", "CR", "SUBJ", "MPQA", "SST-2", "TREC", "MRPC")),
         "f1 MRPC",
         "pearson SICK-R",
         "spearman SICK-R",
         "accuracy SICK-E",
     ]
-    for name, said in result.content["measurements"].items():
-        low, high = said["interval"]
-        assert low - 0.01 <= said["value"] <= high + 0.01 <= 1.01, name
-        assert said["value"] > 0.55, name
-    assert (result.content["task"], result.content["data"]) == ("senteval", "sample")
-    tasks = result.content["tasks"]
+    for name, figure in figures.items():
+        low, high = figure.interval(200)
+        assert low - 0.01 <= figure.value <= high + 0.01 <= 1.01, name
+        assert figure.value > 0.55, name
+    tasks = {name: data.about for name, data in data_of(figures).items()}
     assert tasks["MR"]["n"] == {"all": 55}
     assert len(tasks["MR"]["chosen"]) == 10
     assert tasks["SST-2"]["n"] == {"train": 80, "dev": 20, "test": 30}
     assert tasks["TREC"]["n"] == {"train": 120, "test": 24}
     assert re.search(r"Random words: accuracy MRPC 0\.\d{4}, f1 MRPC 0\.\d{4}, in \d+ s", caplog.text)
-    names = ["CR", "SICK-R"]
-    again = evaluated(tmp_path, senteval, "senteval", tasks=names, threads=2).content
-    assert again["tasks"] == {name: tasks[name] for name in names}
-    for name, said in again["measurements"].items():
-        assert said == result.content["measurements"][name]
+    again = evaluate_transfer(ENCODER, senteval, suite="senteval", tasks=["CR", "SICK-R"])
+    assert {name: data.about for name, data in data_of(again).items()} == {
+        name: tasks[name] for name in ("CR", "SICK-R")
+    }
+    assert all(figure.value == figures[name].value for name, figure in again.items())
 
 
-def test_polish(tmp_path: Path, polish: Path) -> None:
-    result = evaluated(tmp_path, polish, "polish")
-    values = {name: said["value"] for name, said in result.content["measurements"].items()}
+def test_polish(polish: Path) -> None:
+    figures = evaluate_transfer(ENCODER, polish, suite="polish")
     classes = [f"accuracy {name}" for name in ("PPC", "CR-H", "CR-M", "CDSC-E", "SICK-E", "8TAGS")]
     scores = ["spearman CDSC-R", "spearman SICK-R"]
-    assert set(values) == {*classes, *scores, "pearson CDSC-R", "pearson SICK-R", "avg"}
-    assert values["avg"] == pytest.approx(np.mean([values[name] for name in (*classes, *scores)]))
-    assert min(values[name] for name in classes) > 0.5
-    average = result.measurement("avg")
-    parts = [result.measurement(name).samples for name in (*classes, *scores)]
-    np.testing.assert_allclose(average.samples, np.mean(parts, axis=0))
-    assert set(result.content["tasks"]) == {task.name for task in TRANSFER_TASKS["polish"]}
-    assert result.content["tasks"]["CDSC-R"]["n"] == {"train": 90, "dev": 30, "test": 45}
-    assert result.content["tasks"]["8TAGS"]["chosen"][0] in (1e-5, 1e-4, 1e-3, 1e-2)
+    assert set(figures) == {*classes, *scores, "pearson CDSC-R", "pearson SICK-R", "avg"}
+    averaged = [figures[name] for name in (*classes, *scores)]
+    assert figures["avg"].value == pytest.approx(np.mean([figure.value for figure in averaged]))
+    assert min(figures[name].value for name in classes) > 0.5
+    samples = [figure.resampled(200) for figure in averaged]
+    np.testing.assert_allclose(figures["avg"].resampled(200), np.mean(samples, axis=0))
+    data = data_of(figures)
+    assert set(data) == {task.name for task in TRANSFER_TASKS["polish"]}
+    assert data["CDSC-R"].about["n"] == {"train": 90, "dev": 30, "test": 45}
+    assert data["8TAGS"].about["chosen"][0] in (1e-5, 1e-4, 1e-3, 1e-2)
 
 
 def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Path) -> None:
@@ -139,11 +129,11 @@ def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Pa
     accuracies = [
         np.mean(expected.predicted[test] == labels[test]) for _, test in folds.split(features, labels)
     ]
-    result = evaluated(tmp_path, tmp_path / "mr.parquet", "senteval", tasks=["MR"])
-    found = result.measurement("accuracy MR")
+    figures = evaluate_transfer(ENCODER, tmp_path / "mr.parquet", suite="senteval", tasks=["MR"])
+    found = figures["accuracy MR"]
     assert found.value == pytest.approx(np.mean(accuracies))
     # The folds have 6 and 5 rows, and the resamples belong to the same figure.
-    assert found.samples.mean() == pytest.approx(found.value, abs=0.02)
+    assert found.resampled(200).mean() == pytest.approx(found.value, abs=0.02)
 
 
 def test_among_accuracies_that_round_to_the_same_hundredth_of_a_percent_the_first_is_best() -> None:
@@ -151,8 +141,8 @@ def test_among_accuracies_that_round_to_the_same_hundredth_of_a_percent_the_firs
     assert _best(np.array([0.81231, 0.81236])) == (1, 0.81236)
 
 
-def test_pairs_are_told_by_difference_and_product(tmp_path: Path, senteval: Path) -> None:
-    found = evaluated(tmp_path, senteval, "senteval", tasks=["MRPC", "SICK-E"])
+def test_pairs_are_told_by_difference_and_product(senteval: Path) -> None:
+    figures = evaluate_transfer(ENCODER, senteval, suite="senteval", tasks=["MRPC", "SICK-E"])
     data = pd.read_parquet(senteval)
 
     def part(dataset: str, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -161,26 +151,17 @@ def test_pairs_are_told_by_difference_and_product(tmp_path: Path, senteval: Path
         return np.concatenate([np.abs(u - v), u * v], axis=1).astype(np.float64), rows["label"].to_numpy()
 
     for name, dataset in (("MRPC", "MRPC"), ("SICK-E", "SICK")):
-        (strength,) = found.content["tasks"][name]["chosen"]
+        (strength,) = data_of(figures)[name].about["chosen"]
         regression = LogisticRegression(C=strength, solver="newton-cholesky", tol=1e-9)
         features, labels = part(dataset, "test")
         predicted = regression.fit(*part(dataset, "train")).predict(features)
-        assert found.measurement(f"accuracy {name}").value == pytest.approx((predicted == labels).mean())
+        assert figures[f"accuracy {name}"].value == pytest.approx((predicted == labels).mean())
         if name == "MRPC":
-            measurement = found.measurement("f1 MRPC")
-            assert measurement.value == pytest.approx(f1_score(labels, predicted))
-            assert measurement.samples.std() > 0
+            assert figures["f1 MRPC"].value == pytest.approx(f1_score(labels, predicted))
+            assert figures["f1 MRPC"].resampled(200).std() > 0
 
 
-def test_relatedness_can_be_compared_by_williams_test(tmp_path: Path, senteval: Path) -> None:
-    result = evaluated(tmp_path, senteval, "senteval", tasks=["SICK-R"])
-    measurement = result.measurement("pearson SICK-R")
-    assert measurement.value == pytest.approx(stats.pearsonr(measurement.scores, measurement.gold).statistic)
-    gold = pd.read_parquet(senteval).query("dataset == 'SICK' and part == 'test'")["score"]
-    assert sorted(measurement.gold) == sorted(gold)
-
-
-def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval: Path, polish: Path) -> None:
+def test_each_sentence_is_embedded_once_in_its_language(senteval: Path, polish: Path) -> None:
     asked: list[tuple[str, str | None]] = []
 
     def counted(sentences: Sequence[str], language: str | None) -> np.ndarray:
@@ -188,30 +169,22 @@ def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval
         return embed(sentences)
 
     encoder = FunctionEncoder("Counted", DIM, "abc", counted)
-    evaluated(tmp_path, senteval, "senteval", encoder, tasks=["SICK-R", "SICK-E"])
+    evaluate_transfer(encoder, senteval, suite="senteval", tasks=["SICK-R", "SICK-E"])
     assert len(asked) == len(set(asked))
     assert {language for _, language in asked} == {"en"}
     asked.clear()
-    some = evaluated(tmp_path, polish, "polish", encoder, tasks=["SICK-E", "PPC", "SICK-R"])
+    some = evaluate_transfer(encoder, polish, suite="polish", tasks=["SICK-E", "PPC", "SICK-R"])
     # The average is one of all tasks.
-    assert "avg" not in some.content["measurements"]
+    assert "avg" not in some
     assert {language for _, language in asked} == {"pl"}
 
 
-def test_official_data_are_known_by_their_digests(tmp_path: Path, senteval: Path) -> None:
-    data = pd.read_parquet(senteval)
-    digests = {
-        task.name: transfer_digest(task, data[data["dataset"] == task.dataset])
-        for task in TRANSFER_TASKS["senteval"]
-    }
-    (tmp_path / "official.json").write_text(json.dumps(digests))
-    result = evaluated(tmp_path, senteval, "senteval", tasks=["TREC", "SICK-E"])
-    assert result.official
-    assert result.measurement("accuracy TREC").digest == digests["TREC"]
-    (tmp_path / "official.json").write_text(json.dumps(digests | {"SICK-E": "x"}))
-    result = evaluated(tmp_path, senteval, "senteval", tasks=["TREC", "SICK-E"])
-    assert not result.official
-    assert [result.content["tasks"][name]["official"] for name in ("TREC", "SICK-E")] == [True, False]
+def test_data_sets_have_the_digests_of_their_tasks(senteval: Path) -> None:
+    rows = pd.read_parquet(senteval)
+    tasks = {task.name: task for task in TRANSFER_TASKS["senteval"]}
+    data = data_of(evaluate_transfer(ENCODER, senteval, suite="senteval", tasks=["TREC", "SICK-E"]))
+    for name in ("TREC", "SICK-E"):
+        assert data[name].digest == transfer_digest(tasks[name], rows[rows.dataset == tasks[name].dataset])
 
 
 def constant(sentences: Sequence[str], _: str | None) -> np.ndarray:
@@ -232,16 +205,17 @@ def broken(sentences: Sequence[str], _: str | None) -> np.ndarray:
         ("TREC", "TREC: Bad: TREC: part 'train'"),
     ],
 )
-def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, at: str) -> None:
+def test_constant_vectors_are_refused(senteval: Path, task: str, at: str) -> None:
     message = f"{senteval}: {at}: all vectors are the same, so nothing can be learned from them"
     with pytest.raises(InputError, match=re.escape(message)):
-        evaluated(tmp_path, senteval, "senteval", FunctionEncoder("Bad", DIM, "x", constant), tasks=[task])
-    assert not (tmp_path / "result.json").exists()
+        evaluate_transfer(
+            FunctionEncoder("Bad", DIM, "x", constant), senteval, suite="senteval", tasks=[task]
+        )
 
 
-def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, senteval: Path) -> None:
+def test_vectors_that_are_not_finite_are_refused(senteval: Path) -> None:
     with pytest.raises(InputError, match=r"Bad: .*: MR: the vector of 'a lovely .*' is not finite"):
-        evaluated(tmp_path, senteval, "senteval", FunctionEncoder("Bad", DIM, "x", broken), tasks=["MR"])
+        evaluate_transfer(FunctionEncoder("Bad", DIM, "x", broken), senteval, suite="senteval", tasks=["MR"])
 
 
 @pytest.mark.parametrize(
@@ -273,5 +247,5 @@ def test_data_that_no_figure_can_be_of(
     if task == "SST-2":
         pd.read_parquet(senteval).query(kept).to_parquet(path)
     with pytest.raises(InputError, match=re.escape(message)) as error:
-        evaluated(tmp_path, path, "senteval", tasks=[task])
+        evaluate_transfer(ENCODER, path, suite="senteval", tasks=[task])
     assert str(error.value).startswith(f"{path}: {dataset}: ")

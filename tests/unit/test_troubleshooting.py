@@ -2,7 +2,6 @@
 
 import gzip
 import re
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +13,6 @@ from web_server import Server, give, status
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.vectors import Matrix, check_maker
-from paraphrastic_pipeline.evaluation.results import Result
 from paraphrastic_pipeline.registry.archive import open_members, open_stream
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
@@ -79,22 +77,6 @@ def test_archives(tmp_path: Path) -> None:
     with open_stream(tmp_path / "zeros", max_bytes=1000) as stream, pytest.raises(InputError) as grown:
         stream.read()
     provoked("An archive is refused", str(damaged.value), str(grown.value))
-
-
-def test_files_between_steps(tmp_path: Path) -> None:
-    result = tmp_path / "sts.json"
-    result.write_text('{"measurements": {"a": {"value": 1.0}}, "samples_sha256": ""}')
-    result.with_suffix(".npz").write_bytes(b"no samples")
-
-    def refused(read: Callable[[], object]) -> str:
-        with pytest.raises(InputError) as caught:
-            read()
-        return str(caught.value)
-
-    provoked(
-        "A file between steps is damaged",
-        refused(lambda: Result(result).measurement("a")),
-    )
 
 
 def test_settings() -> None:

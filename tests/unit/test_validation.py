@@ -9,11 +9,11 @@ import torch
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from test_logistic import rows
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation import networks
 from paraphrastic_pipeline.evaluation.cross_validation import (
+    _predictions,
     cross_validation,
     nested_cross_validation,
     network_validation,
@@ -22,6 +22,14 @@ from paraphrastic_pipeline.evaluation.cross_validation import (
 from paraphrastic_pipeline.evaluation.networks import Schedule, predict_classes, predict_scores
 
 NAMES = tuple("abcdef")
+
+
+def rows(n: int, dim: int, classes: int, *, scale: float = 1.0, noise: float = 1.0) -> tuple:
+    """Return features whose directions differ greatly in size, and classes that depend on them."""
+    generator = np.random.default_rng(n + dim)
+    features = generator.normal(size=(n, dim)) * np.logspace(0, -2, dim) + 0.3
+    told = features @ generator.normal(size=(dim, classes)) + noise * generator.normal(size=(n, classes))
+    return (scale * features).astype(np.float32), told.argmax(axis=1)
 
 
 def fitted(features: np.ndarray, labels: np.ndarray, strength: float) -> LogisticRegression:
@@ -35,6 +43,26 @@ def folds() -> StratifiedKFold:
 
 def best_of(strengths: list[float], scores: list[float]) -> float:
     return strengths[int(np.argmax([round(100 * score, 2) for score in scores]))]
+
+
+@pytest.mark.parametrize(
+    ("n", "dim", "classes", "scale", "noise", "floor"),
+    [
+        # Large features of very different sizes let L-BFGS stop early.
+        *((1000, 30, classes, 30.0, 1.0, 0.99) for classes in (2, 6)),
+        *((1000, 30, classes, scale, 1.0, 0.999) for classes in (2, 6) for scale in (0.05, 1.0)),
+        # The classes can be told apart without an error, and only the penalty keeps the weights finite.
+        *((200, 150, classes, 20.0, 0.0, 0.99) for classes in (2, 4)),
+    ],
+)
+def test_predictions_of_strengths_after_one_another_are_as_alone(
+    n: int, dim: int, classes: int, scale: float, noise: float, floor: float
+) -> None:
+    features, labels = rows(n, dim, classes, scale=scale, noise=noise)
+    strengths = (0.25, 2.0, 32.0)
+    found = _predictions((features, labels), features, strengths)
+    expected = [fitted(features, labels, strength).predict(features) for strength in strengths]
+    assert (found == np.array(expected)).mean() > floor
 
 
 def test_nested_cross_validation() -> None:

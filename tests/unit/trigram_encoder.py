@@ -1,4 +1,4 @@
-"""An encoder that needs no training, and some encoders whose vectors cannot be scored."""
+"""An encoder that needs no training, and one whose vectors cannot be scored."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ from function_encoder import FunctionEncoder
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
-OPTIONS = {"source": "measured", "bootstrap_samples": 200}
 
 
 def trigrams(sentences, _=None) -> np.ndarray:
@@ -25,29 +24,10 @@ def trigrams(sentences, _=None) -> np.ndarray:
 ENCODER = FunctionEncoder("Trigrams", 128, "t", trigrams)
 
 
-def constant(sentences, language: str | None) -> np.ndarray:
-    return np.ones((len(sentences), 128), np.float32) if language == "de" else trigrams(sentences)
-
-
 def not_a_number(sentences, language: str | None) -> np.ndarray:
     vectors = trigrams(sentences)
     vectors[-1] = np.nan
     return vectors
-
-
-# Encoders whose vectors cannot be scored, and the messages about them.
-def one_direction(sentences: list[str], _: str) -> np.ndarray:
-    """Return vectors with the same direction and different lengths."""
-    vector = np.random.default_rng(0).normal(size=128)
-    return (vector * np.arange(1, len(sentences) + 1)[:, None]).astype(np.float32)
-
-
-FAULTY = [
-    (constant, "all sentences in de have the same direction"),
-    (one_direction, "all sentences in de have the same direction"),
-    (lambda sentences, _: np.zeros((len(sentences), 128), np.float32), "all sentences in de have the same"),
-    (not_a_number, "the vector of '.*' is not finite"),
-]
 
 
 def cosines(first: list[str], second: list[str]) -> np.ndarray:

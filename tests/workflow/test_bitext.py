@@ -30,7 +30,7 @@ def test_models_are_evaluated_on_their_languages(finished_once: Path) -> None:
         assert {code for code in ("de", "es", "fr") if trained[code]} == {language}
         assert float(trained[language]) < float(untrained[language])
         result = json.loads((finished_once / f"results/eval/{language}/tatoeba.json").read_text())
-        assert result["languages"][language]["n"] == 500
+        assert result["datasets"][language]["n"] == 500
         assert set(result["measurements"]) == {
             f"error {language}", f"error {language}-en", f"error en-{language}"
         }  # fmt: skip

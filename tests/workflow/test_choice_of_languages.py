@@ -99,8 +99,7 @@ def test_a_language_with_its_variant_and_its_distances(own: Path) -> None:
     (own / "resources/downloads/mine_uriel/distances_languages.txt").unlink()
     run = snakemake(own, *RUN, TABLE)
     assert run.returncode != 0
-    assert "error in tabulate_language_choice: resources/downloads/mine_uriel/distances2.zip: " in run.stdout
-    assert "languages.txt has 2 languages" in run.stdout
+    assert "error in tabulate_language_choice: resources/downloads/mine_uriel/distances2.zip, " in run.stdout
     assert "Traceback" not in run.stdout
 
 

@@ -30,7 +30,6 @@ selection: {bitext: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
 evaluation: {sts: sample_sts, bootstrap_samples: 100}
 """
-SENTENCES = "results/testsets/sentences.txt"
 RUN = ("--configfile", "config.yaml", "--")
 
 
@@ -81,8 +80,6 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
     package = pipeline / "src/paraphrastic_pipeline/evaluation"
     edit(package / "tasks.py", "}\nLAYOUTS = {", f"{task}}}\nLAYOUTS = {{")
     (package / "detection.py").write_text(function)
-    run = snakemake(pipeline, *RUN, SENTENCES)
-    assert run.returncode == 0, run.stdout
     # The model that comes with the package, so no model has to be trained.
     place = pipeline / "src/paraphrastic/models/en"
     configure(pipeline, more=f"systems: {{theirs: {{path: {place}}}}}\n")

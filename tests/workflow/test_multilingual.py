@@ -51,7 +51,7 @@ def test_a_model_of_several_languages(finished: Path) -> None:
 
     scores = {task: json.loads(Path(finished, f"results/eval/all/{task}.json").read_text()) for task in TASKS}
     assert {"en-en", "es-es", "es-en"} <= {name.split("/")[1] for name in scores["xling_sts"]["datasets"]}
-    assert scores["tatoeba"]["languages"].keys() == {"de", "es", "fr"}
+    assert scores["tatoeba"]["datasets"].keys() == {"de", "es", "fr"}
     model = load_model(finished / MODEL)
     same, other = model.score_raw_text(
         [("Ein Mann spielt Gitarre.", "A man plays a guitar."), ("Ein Mann spielt Gitarre.", "Two dogs run.")]

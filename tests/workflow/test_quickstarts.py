@@ -115,7 +115,7 @@ def test_a_server_answers_as_clients_of_openai_expect() -> None:
 def test_a_table(finished: Path) -> None:
     printed = type_page("table", finished)
     assert "Directory cannot be locked" not in printed
-    assert (finished / "results/tables/ledger.csv").is_file()
+    assert (finished / "results/tables/sts.md").is_file()
 
 
 @pytest.mark.slow("plans for minutes")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from pipelines import configure, snakemake
 
@@ -45,14 +44,6 @@ def words(pipeline: Path) -> Path:
 
 @pytest.mark.slow("trains many classifiers")
 def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
-    testsets = [f"results/testsets/{suite}.parquet" for suite in ("senteval", "polish")]
-    run = snakemake(words, "results/testsets/sentences.txt", *testsets)
-    assert run.returncode == 0, run.stdout
-    text = (words / "results/testsets/sentences.txt").read_text(encoding="utf-8")
-    sentences = text.removesuffix("\n").split("\n")
-    for path in testsets:
-        data = pd.read_parquet(words / path)
-        assert set(data["sentence1"]) | set(data["sentence2"].dropna()) <= set(sentences)
     run = snakemake(words, "results/tables/senteval.csv", "results/tables/polish.csv")
     assert run.returncode == 0, run.stdout
     (row,) = rows(words, "senteval")

@@ -1,6 +1,6 @@
 """Write a table of systems.
 
-Inputs: results, samples (beside them), published (none or one). Outputs: table, intervals.
+Inputs: results, published (none or one). Outputs: table, intervals.
 """
 
 from pathlib import Path

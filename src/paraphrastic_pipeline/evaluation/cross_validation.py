@@ -6,15 +6,14 @@ data by `at`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
-from paraphrastic.base.arrays import Bool, Float32, Float64, Int8, Int64
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.evaluation.logistic import predict_labels
 from paraphrastic_pipeline.evaluation.networks import SEED, Classes, predict_classes
 
 FOLDS = 10
@@ -24,6 +23,8 @@ STRENGTHS = tuple(2.0**power for power in range(-2, 4))
 FOLD_STRENGTHS = tuple(2.0**power for power in range(-1, 6))
 # Values of λ, the weight decay of networks.
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
+# With scikit-learn's own tolerance, one prediction in a thousand is another one.
+_TOLERANCE, _MAX_STEPS = 1e-5, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +51,15 @@ def nested_cross_validation(rows: Classes, *, names: Sequence[str], at: str) -> 
         InputError: a class has too few rows.
     """
     features, labels = rows
-    outer = _folds(labels, names, at)
-    inner = np.zeros((FOLDS, *outer.shape), bool)
-    for test, tests in zip(outer, inner, strict=True):
-        tests[:, ~test] = _folds(labels[~test], names, at)
-    inner = inner.reshape(FOLDS * FOLDS, -1)
-    subsets = np.concatenate([~outer, np.repeat(~outer, FOLDS, axis=0) & ~inner])
-    predicted = predict_labels(features, labels, subsets, STRENGTHS)
-    accuracies = _accuracies(predicted[:, FOLDS:], labels, inner).reshape(len(STRENGTHS), FOLDS, FOLDS)
-    best = [_best(of_fold) for of_fold in accuracies.mean(axis=2).T]
-    of_rows, folds = np.zeros_like(labels), np.zeros_like(labels)
-    for index, (test, (strength, _)) in enumerate(zip(outer, best, strict=True)):
-        of_rows[test], folds[test] = predicted[strength, index, test], index
-    chosen = tuple(STRENGTHS[strength] for strength, _ in best)
-    return Classified(of_rows, folds, chosen, float(np.mean([score for _, score in best])))
+    predicted, folds = np.zeros_like(labels), np.zeros_like(labels)
+    chosen, scores = [], []
+    for fold, test in enumerate(_folds(labels, names, at)):
+        train = features[~test], labels[~test]
+        best, score = _cross_validated(train, STRENGTHS, names, at)
+        predicted[test], folds[test] = _predictions(train, features[test], STRENGTHS)[best], fold
+        chosen.append(STRENGTHS[best])
+        scores.append(score)
+    return Classified(predicted, folds, tuple(chosen), float(np.mean(scores)))
 
 
 def cross_validation(train: Classes, test: Classes, *, names: Sequence[str], at: str) -> Classified:
@@ -72,18 +68,15 @@ def cross_validation(train: Classes, test: Classes, *, names: Sequence[str], at:
     Raises:
         InputError: a class has too few rows.
     """
-    features, labels = _together(train, test)
-    is_train = np.arange(len(labels)) < len(train[1])
-    folds = np.pad(_folds(train[1], names, at), ((0, 0), (0, len(test[1]))))
-    subsets = np.concatenate([is_train[None], is_train & ~folds])
-    return _tested(features, labels, subsets, folds, ~is_train, FOLD_STRENGTHS)
+    best, score = _cross_validated(train, FOLD_STRENGTHS, names, at)
+    return _one_test(_predictions(train, test[0], FOLD_STRENGTHS)[best], FOLD_STRENGTHS[best], score)
 
 
 def split_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
     """Test a regression with the C that is best on `dev`; the training rows must contain all classes."""
-    features, labels = _together(train, dev, test)
-    part = np.repeat([0, 1, 2], [len(train[1]), len(dev[1]), len(test[1])])
-    return _tested(features, labels, (part == 0)[None], (part == 1)[None], part == 2, STRENGTHS)
+    predicted = _predictions(train, np.concatenate([dev[0], test[0]]), STRENGTHS)
+    best, score = _best((predicted[:, : len(dev[1])] == dev[1]).mean(axis=1))
+    return _one_test(predicted[best, len(dev[1]) :], STRENGTHS[best], score)
 
 
 def network_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
@@ -91,6 +84,32 @@ def network_validation(train: Classes, dev: Classes, test: Classes) -> Classifie
     predictions = [predict_classes(train, dev, test[0], penalty=penalty) for penalty in PENALTIES]
     best, score = _best(np.array([accuracy for _, accuracy in predictions]))
     return _one_test(predictions[best][0], PENALTIES[best], score)
+
+
+def _predictions(train: Classes, features: Float32, strengths: Sequence[float]) -> Int64:
+    """Classes of rows by regressions trained with each strength, [s, n].
+
+    The objective is C times the sum of the rows' cross-entropies plus half the squared weights; the intercept
+    is not penalised. Strengths ascend, and each fit starts at the previous solution.
+    """
+    regression = LogisticRegression(tol=_TOLERANCE, max_iter=_MAX_STEPS, warm_start=True)
+    rows = train[0].astype(np.float64)
+    # For so few rows, more threads take longer.
+    with threadpool_limits(1):
+        fits = (regression.set_params(C=strength).fit(rows, train[1]) for strength in strengths)
+        return np.stack([fit.predict(features) for fit in fits])
+
+
+def _cross_validated(
+    rows: Classes, strengths: Sequence[float], names: Sequence[str], at: str
+) -> tuple[int, float]:
+    """Index and accuracy of the strength that is best on the folds of the rows."""
+    features, labels = rows
+    accuracies = []
+    for test in _folds(labels, names, at):
+        predicted = _predictions((features[~test], labels[~test]), features[test], strengths)
+        accuracies.append((predicted == labels[test]).mean(axis=1))
+    return _best(np.stack(accuracies, axis=1).mean(axis=1))
 
 
 def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
@@ -106,30 +125,11 @@ def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
     return folds
 
 
-def _accuracies(predicted: Int8, labels: Int64, tests: Bool) -> Float64:
-    """Accuracies [s, k] of the predictions [s, k, n]; `tests` [k, n] masks the rows to count for each k."""
-    hits = predicted == labels
-    return np.stack([hits[:, index, test].mean(axis=1) for index, test in enumerate(tests)], axis=1)
-
-
 def _best(accuracies: Float64) -> tuple[int, float]:
     """Index and value of the highest accuracy; the first in a tie after SentEval's rounding to 0.01 %."""
     best = int(np.argmax([round(100 * accuracy, 2) for accuracy in accuracies]))
     return best, float(accuracies[best])
 
 
-def _together(*parts: Classes) -> Classes:
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _tested(
-    features: Float32, labels: Int64, subsets: Bool, tests: Bool, tested: Bool, strengths: Sequence[float]
-) -> Classified:
-    """Test the first subset's regression, with the C at which the last subsets do best on their `tests`."""
-    predicted = predict_labels(features, labels, subsets, strengths)
-    best, score = _best(_accuracies(predicted[:, -len(tests) :], labels, tests).mean(axis=1))
-    return _one_test(predicted[best, 0, tested], strengths[best], score)
-
-
-def _one_test(predicted: npt.NDArray[np.integer[Any]], chosen: float, score: float) -> Classified:
-    return Classified(predicted.astype(np.int64), np.zeros(len(predicted), np.int64), (chosen,), score)
+def _one_test(predicted: Int64, chosen: float, score: float) -> Classified:
+    return Classified(predicted, np.zeros(len(predicted), np.int64), (chosen,), score)

@@ -1,25 +1,20 @@
 """The score on development data, used to watch training and to choose models."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
-from paraphrastic.model.encoder import SentenceEncoder, Vectors, cosines
+from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
-from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT, YEARS
+from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.training.development import Development
-
-# Turns English sentences into vectors, [n, dim].
-Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +67,9 @@ class DevelopmentData:
 def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en."""
     pairs = read_testsets(testsets).dropna(subset="gold")
-    pairs = pairs[(pairs["year"] == "2017") & (pairs["dataset"] == DEVELOPMENT)]
-    return _pearson(_english(model), pairs, name=f"{testsets}: STS 2017 en-en")
-
-
-def average_score(model: SentenceEncoder, testsets: Path) -> float:
-    """Pearson's r × 100 on STS 2012–2016, averaged over each year's data sets and then over the years."""
-    return average_of_vectors(_english(model), testsets)
-
-
-def average_of_vectors(embed: Embed, testsets: Path) -> float:
-    """`average_score` of vectors of any make."""
-    pairs = read_testsets(testsets).dropna(subset="gold")
-    pairs = pairs[pairs["year"].isin(YEARS)]
-    years: dict[str, list[float]] = {}
-    for (year, name), group in pairs.groupby(["year", "dataset"], sort=False):
-        years.setdefault(str(year), []).append(_pearson(embed, group, name=f"{testsets}: STS {year} {name}"))
-    return float(np.mean([np.mean(scores) for scores in years.values()]))
-
-
-def _english(model: SentenceEncoder) -> Embed:
-    return partial(model.embed_raw_text, language="en", threads=1)
-
-
-def _pearson(embed: Embed, pairs: pd.DataFrame, *, name: str) -> float:
-    first, second = (embed(pairs[column].to_list()) for column in ("sentence1", "sentence2"))
-    return 100.0 * pearson(cosines(first, second), pairs["gold"].to_numpy(), name=name)
+    pairs = pairs[(pairs.year == "2017") & (pairs.dataset == DEVELOPMENT)]
+    sides = (
+        model.embed_raw_text(list(side), language="en", threads=1)
+        for side in (pairs.sentence1, pairs.sentence2)
+    )
+    return 100.0 * pearson(cosines(*sides), pairs.gold.to_numpy(), name=f"{testsets}: STS 2017 en-en")

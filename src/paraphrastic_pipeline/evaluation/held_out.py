@@ -3,17 +3,17 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Bool
 from paraphrastic.base.files import Json
 from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval
 from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table
-from paraphrastic_pipeline.evaluation.measurement import Measurement, share
-from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.figures import Data, Figures, share
 from paraphrastic_pipeline.evaluation.testset_names import OTHERS
 
 # Sentences with what they find, for the page, which chooses among them.
@@ -32,11 +32,12 @@ class HeldOut(NamedTuple):
         """The languages, such as `de-en`."""
         return "-".join(self.languages)
 
-    @property
-    def digest(self) -> str:
-        """A digest of all of these sentences."""
+    def data(self, name: str, **about: Any) -> Data:
+        """These sentences as a data set, which counts them."""
         content = repr([self.languages, self.sides, self.others])
-        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        counts = {"n": len(self.sides[0]), "others": len(self.others[0])}
+        return Data(name=name, digest=digest, about={**counts, **about})
 
 
 def read_held_out(
@@ -50,15 +51,12 @@ def read_held_out(
             None hides them among nothing else.
         languages: languages of source and target of each corpus that `pairs` counts.
     """
-    table = read_table(held_out)
-    columns = (table[name].to_pylist() for name in ("source_language", "target_language"))
-    codes = list(zip(*columns, strict=True))
+    table = read_table(held_out).to_pandas()
     found = []
-    for wanted in dict.fromkeys(codes):
-        rows = pa.array([row for row, code in enumerate(codes) if code == wanted])
-        source, target = (table[name].take(rows).to_pylist() for name in ("source", "target"))
+    for codes, rows in table.groupby(["source_language", "target_language"], sort=False):
+        wanted = (str(codes[0]), str(codes[1]))
         others = _others(pairs, [tuple(code) == wanted for code in languages]) if pairs else ([], [])
-        found.append(HeldOut(wanted, (source, target), others))
+        found.append(HeldOut(wanted, (list(rows.source), list(rows.target)), others))
     return found
 
 
@@ -86,98 +84,81 @@ def _vectors(encoder: Encoder, pairs: HeldOut) -> PairVectors:
 
 
 def evaluate_held_out(
-    evaluation: Evaluation, testsets: Path, pairs: Path, *, languages: Sequence[Sequence[str]]
-) -> None:
+    encoder: Encoder, testsets: Path, pairs: Path, *, languages: Sequence[Sequence[str]]
+) -> Figures:
     """Measure how often the sentence nearest to a held-out sentence is its partner.
 
-    Each pair of languages has the measurements `forward de-en` (what German sentences find among the English
+    Each pair of languages has the figures `forward de-en` (what German sentences find among the English
     ones) and `backward de-en`, and `forward hidden de-en` and `backward hidden de-en`, where partners are
     hidden among up to 10,000 sentences of the training data, too. `found` and `found hidden` are the shares
-    of all sentences of all pairs in both directions.
+    of all sentences of all pairs in both directions. Without held-out pairs, there are no figures.
 
-    In the result, `pairs` has the number of held-out pairs and of other sentences for each pair of languages,
-    and `examples` some sentences with their partner and what they find among all sentences. Without held-out
-    pairs, it has no figures.
+    Each data set has the number of held-out pairs and of other sentences, and `examples`: some sentences with
+    their partner and what they find among all sentences.
 
     Args:
-        evaluation: the encoder and its settings.
+        encoder: the encoder.
         testsets: Parquet file of `corpus.held_out.hold_out_pairs`.
         pairs: the merged training data.
         languages: languages of source and target of each corpus that `pairs` counts.
 
     Raises:
-        InputError: a file is damaged, or a vector is not finite.
+        InputError: a vector is not finite.
     """
     read = read_held_out(testsets, pairs, languages)
-    if not read:
-        evaluation.write("held_out", {}, {}, pairs={}, examples=[])
-        return
-    samples = evaluation.bootstrap_samples
-    digest = hashlib.sha256("".join(each.digest for each in read).encode()).hexdigest()
-    measurements: dict[str, Measurement] = {}
-    everything: dict[str, list[Retrieval]] = {"": [], " hidden": []}
-    examples: list[Json] = []
+    figures: Figures = {}
+    hits: dict[str, list[Bool]] = {"": [], " hidden": []}
+    every: list[Data] = []
     for each in read:
-        vectors = _vectors(evaluation.encoder, each)
-        for suffix, all_found in everything.items():
-            found = vectors.retrieve(among_others=bool(suffix), threads=evaluation.threads)
-            all_found += found
-            for direction, retrieval in zip(("forward", "backward"), found, strict=True):
-                measurements[f"{direction}{suffix} {each.name}"] = share(
-                    retrieval.hits, name=f"held out {each.name}", digest=each.digest, samples=samples
-                )
-        examples += _examples(each, everything[" hidden"][-2], most=_EXAMPLES // len(read))
-    for suffix, all_found in everything.items():
-        hits = np.concatenate([retrieval.hits for retrieval in all_found])
-        measurements[f"found{suffix}"] = share(hits, name="held out", digest=digest, samples=samples)
-    about = {
-        each.name: {"n": len(each.sides[0]), "others": len(each.others[0]), "official": False}
-        for each in read
-    }
-    data = "sample" if evaluation.sample else "own"
-    evaluation.write("held_out", measurements, about, data=data, pairs=about, examples=examples)
+        vectors = _vectors(encoder, each)
+        found = {suffix: vectors.retrieve(among_others=bool(suffix)) for suffix in hits}
+        examples = list(_examples(each, found[" hidden"][0], most=_EXAMPLES // len(read)))
+        every.append(each.data(each.name, examples=examples))
+        for suffix, both in found.items():
+            hits[suffix] += [retrieval.hits for retrieval in both]
+            for direction, retrieval in zip(("forward", "backward"), both, strict=True):
+                figure = share(retrieval.hits, seed=f"held out {each.name}", data=every[-1:])
+                figures[f"{direction}{suffix} {each.name}"] = figure
+    for suffix, of_all in hits.items() if read else ():
+        figures[f"found{suffix}"] = share(np.concatenate(of_all), seed="held out", data=every)
+    return figures
 
 
 def evaluate_retrieval(
-    evaluation: Evaluation,
+    encoder: Encoder,
     testsets: Sequence[Path],
     pairs: Sequence[Path],
     *,
     definitions: Sequence[str],
     languages: Sequence[Sequence[Sequence[str]]],
-) -> None:
+) -> Figures:
     """Measure how often partners are among the nearest sentences, for the held-out pairs of definitions.
 
-    For each definition, and each pair of languages if it has several, there are the measurements `forward 1`,
+    For each definition, and each pair of languages if it has several, there are the figures `forward 1`,
     `forward 10`, `backward 1` and `backward 10`: the share of sentences with a partner among so many nearest
     sentences, where partners are hidden among up to 10,000 sentences of the same corpora.
 
     Args:
-        evaluation: the encoder and its settings.
+        encoder: the encoder.
         testsets: for each definition, a Parquet file of `corpus.held_out.hold_out_pairs`.
         pairs: for each definition, its merged training data.
         definitions: their names.
         languages: for each definition, languages of source and target of each corpus that `pairs` counts.
 
     Raises:
-        InputError: a file is damaged, or a vector is not finite.
+        InputError: a vector is not finite.
     """
-    measurements: dict[str, Measurement] = {}
-    about: dict[str, Json] = {}
-    samples = evaluation.bootstrap_samples
+    figures: Figures = {}
     for definition, held_out, others, codes in zip(definitions, testsets, pairs, languages, strict=True):
         read = read_held_out(held_out, others, codes)
         for each in read:
             name = definition if len(read) == 1 else f"{definition} {each.name}"
-            about[name] = {"n": len(each.sides[0]), "others": len(each.others[0]), "official": False}
-            found = _vectors(evaluation.encoder, each).retrieve(among_others=True, threads=evaluation.threads)
+            data = [each.data(name)]
+            found = _vectors(encoder, each).retrieve(among_others=True)
             for direction, retrieval in zip(("forward", "backward"), found, strict=True):
                 for most, hits in ((1, retrieval.hits), (NEAREST, retrieval.hits_among_nearest)):
-                    measurements[f"{direction} {most} {name}"] = share(
-                        hits, name=f"retrieval {name}", digest=each.digest, samples=samples
-                    )
-    data = "sample" if evaluation.sample else "own"
-    evaluation.write("retrieval", measurements, about, data=data, pairs=about)
+                    figures[f"{direction} {most} {name}"] = share(hits, seed=f"retrieval {name}", data=data)
+    return figures
 
 
 def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.files import read_json
 from paraphrastic.quality.correlation import spearman
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_spearman
+from paraphrastic_pipeline.evaluation.figures import bootstrap, interval, row_spearman
 from paraphrastic_pipeline.evaluation.percentages import percent
 from paraphrastic_pipeline.evaluation.system_tables import sts_cells
 from paraphrastic_pipeline.evaluation.uriel import DISTANCES, distances_to_english
@@ -77,62 +78,68 @@ def tabulate_language_choice(
         correlations: the CSV file with the correlations.
         bootstrap_samples: resamples of the languages.
     """
-    measured = [read_json(path) for path in overlaps]
-    languages = [overlap["language"] for overlap in measured]
-    distances = distances_to_english(uriel, languages) if uriel else {}
-    predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in measured])}
-    for kind in DISTANCES if uriel else ():
-        known = [distances[language].get(kind, np.nan) for language in languages]
-        predictors[PREDICTORS[kind]] = np.array(known)
-    variants: list[Path | None] = [*prefixed] or [None] * len(sts)
+    languages = pd.DataFrame([read_json(path) for path in overlaps]).set_index("language", drop=False)
+    distances = pd.DataFrame(index=languages.index)
+    if uriel:
+        distances = distances_to_english(uriel, list(languages.index))
+    cells = [sts_cells(path) for path in sts]
+    if prefixed:
+        cells = [sts_cells(path, "prefixed") | cell for path, cell in zip(prefixed, cells, strict=True)]
     rows = [
         {
-            **(sts_cells(variant, "prefixed") if variant else {}),
-            **sts_cells(scores),
-            "language": overlap["language"],
-            "pairs": overlap["pairs"],
-            OVERLAP: f"{overlap[OVERLAP]:.4f}",
-            **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
+            **cell,
+            "language": language.language,
+            "pairs": language.pairs,
+            OVERLAP: f"{language.sp_overlap:.4f}",
+            **distances.loc[str(language.Index)].dropna().map("{:g}".format),
         }
-        for overlap, scores, variant in zip(measured, sts, variants, strict=True)
+        for language, cell in zip(languages.itertuples(), cells, strict=True)
     ]
     write_csv(table, LANGUAGE_COLUMNS, rows)
-    shared, separate = ([read_json(path) for path in files] for files in (sts, prefixed))
-    official = all(result["data"] == "official" for result in (*shared, *separate))
+    predictors = languages[[OVERLAP]].join(distances.rename(columns=PREDICTORS))
+    files = {"shared": sts, "separate": prefixed}
+    results = {name: list(map(read_json, paths)) for name, paths in files.items() if paths}
+    write_csv(
+        correlations, CORRELATION_COLUMNS, _with_published(results, predictors, published, bootstrap_samples)
+    )
+
+
+def _with_published(
+    results: Mapping[str, Sequence[Mapping[str, Any]]],
+    predictors: pd.DataFrame,
+    published: Path,
+    samples: int,
+) -> Iterator[dict[str, Any]]:
+    """The rows of correlations by kind of embeddings, each below the paper's if all data are official."""
+    is_official = all(result["data"] == "official" for scored in results.values() for result in scored)
     printed = {
         (row["embeddings"], row["languages"], predictor): figure
-        for row in (read_csv(published) if official else ())
+        for row in (read_csv(published) if is_official else ())
         for predictor, figure in row.items()
         if figure
     }
-    results: list[dict[str, Any]] = []
-    for embeddings, scored in (("shared", shared), ("separate", separate)):
+    for embeddings, scored in results.items():
         scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
-        for row in _correlations(predictors, scores, embeddings, bootstrap_samples) if scored else ():
-            about = {key: row[key] for key in ("embeddings", "languages", "predictor")}
-            if figure := printed.get(tuple(about.values())):
-                results.append({**about, "source": "published", "data": "official", "spearman": figure})
-            about = {"source": "measured", "data": "official" if official else "sample"}
-            results.append({**row, **about, "datasets": min(len(result["datasets"]) for result in scored)})
-    write_csv(correlations, CORRELATION_COLUMNS, results)
+        datasets = min(len(result["datasets"]) for result in scored)
+        about = {"embeddings": embeddings, "data": "official" if is_official else "sample"}
+        for row in _correlations(predictors, scores, embeddings, samples):
+            named = {key: row[key] for key in ("languages", "predictor")}
+            if figure := printed.get((embeddings, *named.values())):
+                yield {**about, **named, "source": "published", "spearman": figure}
+            yield {**about, **row, "source": "measured", "datasets": datasets}
 
 
 def _correlations(
-    predictors: Mapping[str, Float64], scores: Float64, embeddings: str, samples: int
+    predictors: pd.DataFrame, scores: Float64, embeddings: str, samples: int
 ) -> Iterator[dict[str, Any]]:
-    overlap = predictors[OVERLAP]
-    members = (np.full(len(overlap), True), overlap <= THRESHOLD, overlap > THRESHOLD)
+    overlap = predictors.sp_overlap
+    members = (overlap == overlap, overlap <= THRESHOLD, overlap > THRESHOLD)
     for languages, among in zip(SUBSETS, members, strict=True):
         for predictor, values in predictors.items():
-            some = among & np.isfinite(values)
+            some = (among & values.notna()).to_numpy()
             name = f"{embeddings}, {languages}, {predictor}"
-            yield {
-                "embeddings": embeddings,
-                "languages": languages,
-                "predictor": predictor,
-                "n": int(some.sum()),
-                **_correlation(values[some], scores[some], name, samples),
-            }
+            correlation = _correlation(values.to_numpy()[some], scores[some], name, samples)
+            yield {"languages": languages, "predictor": predictor, "n": int(some.sum()), **correlation}
 
 
 def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> dict[str, str]:
@@ -144,7 +151,7 @@ def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> d
         if np.ptp(same) == 0:
             log.info("%s: no correlation: the %s is %g for all %d languages", name, what, same[0], len(same))
             return {}
-    low, high = interval(bootstrap(row_spearman, values, scores, name=name, samples=samples))
+    low, high = interval(bootstrap(row_spearman, values, scores, seed=name)(samples))
     return {
         "spearman": percent(spearman(values, scores, name=name)),
         "low": percent(low),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 from torch import nn
+from torch.utils.data import TensorDataset
 
 from paraphrastic.base.arrays import Float32, Float64, Int64
 from paraphrastic.quality.correlation import pearson
@@ -79,16 +80,16 @@ def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) ->
     Returns:
         Predicted scores of `test`, and Pearson's r on the development data.
     """
-    targets = torch.from_numpy(_spread(train[1]))
     scores = np.arange(1, CLASSES + 1, dtype=np.float64)
+
+    def score(network: nn.Module) -> float:
+        return pearson(_outputs(network, dev[0]) @ scores, dev[1], name=f"{at}: development data")
+
     with _reproducible():
         network = nn.Sequential(nn.Linear(train[0].shape[1], CLASSES), nn.Softmax(dim=1))
         optimizer = torch.optim.Adam(network.parameters())
-
-        def score() -> float:
-            return pearson(_outputs(network, dev[0]) @ scores, dev[1], name=f"{at}: development data")
-
-        reached = _train(network, optimizer, nn.MSELoss(), score, train[0], targets, RELATEDNESS)
+        data = TensorDataset(torch.from_numpy(train[0]), torch.from_numpy(_spread(train[1])))
+        reached = _train(network, optimizer, nn.MSELoss(), score, data, RELATEDNESS)
         return _outputs(network, test) @ scores, reached
 
 
@@ -104,17 +105,17 @@ def predict_classes(train: Classes, dev: Classes, test: Float32, *, penalty: flo
     Returns:
         Predicted classes of `test`, and the accuracy on the development data.
     """
-    targets = torch.from_numpy(train[1])
+
+    def score(network: nn.Module) -> float:
+        return float((_outputs(network, dev[0]).argmax(1) == dev[1]).mean())
+
     with _reproducible():
         network = nn.Sequential(
             nn.Linear(train[0].shape[1], HIDDEN), nn.Sigmoid(), nn.Linear(HIDDEN, int(train[1].max()) + 1)
         )
         optimizer = torch.optim.RMSprop(network.parameters(), weight_decay=penalty)
-
-        def score() -> float:
-            return float((_outputs(network, dev[0]).argmax(1) == dev[1]).mean())
-
-        reached = _train(network, optimizer, nn.CrossEntropyLoss(), score, train[0], targets, PERCEPTRON)
+        data = TensorDataset(*map(torch.from_numpy, train))
+        reached = _train(network, optimizer, nn.CrossEntropyLoss(), score, data, PERCEPTRON)
         return _outputs(network, test).argmax(1), reached
 
 
@@ -122,25 +123,24 @@ def _train(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
     loss: nn.Module,
-    score: Callable[[], float],
-    features: Float32,
-    targets: torch.Tensor,
+    score: Callable[[nn.Module], float],
+    data: TensorDataset,
     schedule: Schedule,
 ) -> float:
     """Train a network, restore the weights with the highest score, and return that score."""
-    rows = torch.from_numpy(features)
     orders = np.random.RandomState(SEED)
     best, kept = -np.inf, network.state_dict()
     epoch = fruitless = 0
     while epoch <= schedule.max_epochs and fruitless <= schedule.patience:
         for _ in range(schedule.epochs):
-            order = torch.from_numpy(orders.permutation(len(rows)))
+            order = torch.from_numpy(orders.permutation(len(data)))
             for batch in order.split(schedule.batch_size):
+                features, targets = data[batch]
                 optimizer.zero_grad()
-                loss(network(rows[batch]), targets[batch]).backward()
+                loss(network(features), targets).backward()
                 optimizer.step()
         epoch += schedule.epochs
-        reached = score()
+        reached = score(network)
         if reached > best:
             best, kept = reached, copy.deepcopy(network.state_dict())
         else:

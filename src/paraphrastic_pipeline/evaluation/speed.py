@@ -3,23 +3,30 @@
 import logging
 import os
 import platform
-import subprocess
-import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain, zip_longest
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from pyarrow.dataset import dataset
+from threadpoolctl import threadpool_limits
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import Encoder, SentenceEncoder
+from paraphrastic.model.tokenizer import Tokens
+from paraphrastic.model.transformer import TransformerEncoder
+from paraphrastic.systems.external import SentenceTransformerEncoder
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
 
 log = logging.getLogger(__name__)
-
 
 # The batch sizes of "Paraphrastic Representations at Scale", section 7, and of "Simple and Effective
 # Paraphrastic Similarity from Parallel Translations", section 4.1.
@@ -28,8 +35,13 @@ SPEED_COLUMNS = (
     "system", "source", "dim", "device", "cores", "batch_size", "preprocessing", "sentences",
     "sentences_per_second",
 )  # fmt: skip
-# Variables from which numerical libraries read their number of threads.
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+
+
+class Halves(NamedTuple):
+    """The two halves of embedding; `tokenize` is None if an encoder does not let them be told apart."""
+
+    tokenize: Callable[[Sequence[str]], Any] | None
+    embed: Callable[[Any], Any]
 
 
 def measure_speed(
@@ -45,49 +57,44 @@ def measure_speed(
 ) -> None:
     """Measure systems on the same sentences: on one core, on all cores, and on a GPU if torch sees one.
 
-    Each measurement has its own process, and only one runs at a time. If a system cannot be measured on a
-    device, it is left out there, and the log says why.
-
     Args:
         systems: systems by name, in the form that `open_encoder` takes.
         corpora: Parquet files with pairs in random order, each with its columns in the language.
-        output: JSON file with the machine, the `rows` of `speed_process.measure`, each with `system`, `dim`,
-            `device` and `cores` (null for a GPU), and the systems that were `left_out`.
+        output: JSON file with the machine and the `rows` of `measure`, each with `system`, `dim`, `device`
+            and `cores` (null for a GPU). A system that does not run on a GPU has no rows there.
         language: language of the sentences.
         cores: number of cores that may be used.
         sentences: largest number of distinct sentences to embed.
-        seconds: approximate time that a repeat may take; see `speed_process.measure`.
+        seconds: approximate time that a repeat may take.
         repeats: how often each measurement is repeated.
 
     Raises:
         InputError: there is no sentence, or a system cannot be opened.
     """
+    import torch
+
     chosen = choose_sentences(corpora, sentences)
     if not chosen:
         raise InputError(f"{corpora[0][0]}: contains no sentence to embed")
-    log.info("%d distinct sentences (%d asked for)", len(chosen), sentences)
-    gpu = _gpu()
-    if gpu is None:
-        log.info("torch finds no GPU, so speed is measured on the processor only")
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    # Tokenizers of Hugging Face read their number of threads once.
+    os.environ["RAYON_NUM_THREADS"] = str(cores)
     setups = [("cpu", count) for count in sorted({1, cores})] + ([("gpu", cores)] if gpu else [])
-    settings = {"language": language, "seconds": seconds, "repeats": repeats, "batch_sizes": BATCH_SIZES}
     rows: list[Json] = []
-    left_out: list[Json] = []
     for name, system in systems.items():
         for device, count in setups:
-            job = {"system": system, "device": device, "cores": count, "sentences": chosen, **settings}
-            result = measure_in_own_process(name, job)
-            if why := result.get("left_out"):
-                log.info("%s: left out on %s: %s", name, device, why)
-                left_out.append({"system": name, "device": device, "cores": count, "why": why})
-            else:
-                about = {"system": result["system"], "dim": result["dim"], "device": device}
+            with held_to(count):
+                encoder = open_encoder(system, threads=count, device="cpu" if device == "cpu" else None)
+                if (halves := halves_of(encoder, language, device)) is None:
+                    log.info("%s does not run on a GPU", name)
+                    continue
+                about = {"system": encoder.label, "dim": encoder.dim, "device": device}
                 about["cores"] = count if device == "cpu" else None
-                rows += [{**about, **row} for row in result["rows"]]
+                for size in BATCH_SIZES:
+                    found = measure(halves, chosen, batch_size=size, seconds=seconds, repeats=repeats)
+                    rows += [{**about, **row} for row in found]
     machine = {"processor": processor_name(), "cores": cores, "gpu": gpu}
-    write_json(
-        output, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows, "left_out": left_out}
-    )
+    write_json(output, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows})
 
 
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
@@ -101,36 +108,92 @@ def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count:
     return list(dict.fromkeys(alternating))[:count]
 
 
-def measure_in_own_process(name: str, job: Json) -> Json:
-    """Run `speed_process.measure_job` in a process that starts with this number of threads."""
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    environment = {
-        **os.environ,
-        **dict.fromkeys(_THREADS, str(job["cores"])),
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        question, answer = Path(folder, "job.json"), Path(folder, "result.json")
-        write_json(question, job)
-        module = "paraphrastic_pipeline.evaluation.speed_process"
-        command = [sys.executable, "-m", module, str(question), str(answer)]
-        run = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
-        if run.returncode:
-            raise RuntimeError(
-                f"{name}: the process ended with status {run.returncode}:\n{run.stderr[-4000:]}"
-            )
-        result: Json = read_json(answer)
-    if "error" in result:
-        raise InputError(f"{name}: {result['error']}")
-    return result
+@contextmanager
+def held_to(cores: int) -> Iterator[None]:
+    """Restrict this process and its libraries to this number of cores."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    try:
+        if allowed:
+            os.sched_setaffinity(0, sorted(allowed)[:cores])
+        with threadpool_limits(cores):
+            yield
+    finally:
+        if allowed:
+            os.sched_setaffinity(0, allowed)
 
 
-def _gpu() -> str | None:
-    """Name of the first GPU that torch sees."""
-    # Not imported at the top: torch takes seconds to load, and tables do not need it.
+def halves_of(encoder: Encoder, language: str, device: str) -> Halves | None:
+    """The halves of an encoder; None if it does not run on the device."""
+    if device == "gpu" and isinstance(encoder, AverageEncoder):
+        return averages_on("cuda", encoder, language)
+    if device == "gpu" and not isinstance(encoder, TransformerEncoder | SentenceTransformerEncoder):
+        return None
+    if isinstance(encoder, SentenceEncoder):
+        return Halves(lambda sentences: encoder.tokenize(sentences, language=language), encoder.embed_tokens)
+    return Halves(None, lambda sentences: encoder.encode(sentences, language=language))
+
+
+def averages_on(device: str, model: AverageEncoder, language: str) -> Halves:
+    """The halves of a model that averages, the second of which torch computes on a device."""
     import torch
 
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).float()
+    if model.weights is not None:
+        table[:-1] *= torch.from_numpy(model.weights)[:, None]
+    table = table.to(device)
+
+    def averages(block: Tokens) -> Float32:
+        # A sentence with only unknown pieces gets the last row; one without any piece is zero.
+        unknown = block.has_text & (np.diff(block.ends) == 0)
+        rows = np.insert(block.ids.astype(np.int64), block.ends[:-1][unknown], len(table) - 1)
+        starts = block.ends[:-1] + np.cumsum(unknown) - unknown
+        tokens, offsets = (torch.from_numpy(array).to(device) for array in (rows, starts))
+        bags = torch.nn.functional.embedding_bag(tokens, table, offsets, mode="mean")
+        return bags.cpu().numpy()
+
+    return Halves(lambda sentences: model.tokenize(sentences, language=language), averages)
+
+
+def measure(
+    halves: Halves, sentences: Sequence[str], *, batch_size: int, seconds: float, repeats: int
+) -> list[Json]:
+    """Time the embedding of sentences with preprocessing and, if it can be told apart, without it.
+
+    The sentences of a batch have about the same length, as in the papers. Batches are taken in random order,
+    as many as can be embedded in the `seconds`, so they are a random sample.
+
+    Returns:
+        Rows with `batch_size`, `preprocessing` (`counted` or `not counted`), the number of `sentences`
+        embedded, and the `seconds` of each repeat.
+    """
+    tokenize, embed = halves
+    ordered = sorted(sentences, key=len)
+    batches = [ordered[start : start + batch_size] for start in range(0, len(ordered), batch_size)]
+    batches = [batches[place] for place in np.random.default_rng(0).permutation(len(batches))]
+
+    def both(batch: Sequence[str]) -> None:
+        embed(tokenize(batch) if tokenize else batch)
+
+    # Compiling and loading that happen on first use must not be timed.
+    both(batches[0])
+    start, done = time.perf_counter(), 0
+    while done < len(batches) and (done == 0 or time.perf_counter() - start < seconds):
+        both(batches[done])
+        done += 1
+    batches = batches[:done]
+    times = {"counted": [_seconds(both, batches) for _ in range(repeats)]}
+    if tokenize:
+        tokenized = [tokenize(batch) for batch in batches]
+        times["not counted"] = [_seconds(embed, tokenized) for _ in range(repeats)]
+    about = {"batch_size": batch_size, "sentences": sum(map(len, batches))}
+    return [{**about, "preprocessing": name, "seconds": taken} for name, taken in times.items()]
+
+
+def _seconds(embed: Callable[[Any], object], batches: Sequence[Any]) -> float:
+    start = time.perf_counter()
+    for batch in batches:
+        embed(batch)
+    return time.perf_counter() - start
 
 
 def processor_name() -> str:

@@ -1,17 +1,20 @@
-"""Semantic textual similarity: how well cosines agree with human judgements."""
+"""Semantic textual similarity: how well cosines agree with human judgements.
+
+Each data set has the figures `pearson {name}` and `spearman {name}`. An `InputError` says if a data set is
+missing or a correlation is not defined.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import pandas as pd
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.encoder import Vectors, cosines, finite_vectors
+from paraphrastic.model.encoder import Encoder, Vectors, cosines, finite_vectors
 from paraphrastic.quality.correlation import MIN_PAIRS
-from paraphrastic_pipeline.evaluation.measurement import Measurement, correlations, mean_of
-from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.figures import Data, Figures, correlations, mean_of
 from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -22,167 +25,139 @@ from paraphrastic_pipeline.evaluation.testset_names import (
 )
 from paraphrastic_pipeline.evaluation.testsets import content_digest, read_testsets
 
-StsTask = Literal["sts", "xling_sts", "stsb"]
-
 log = logging.getLogger(__name__)
 
-_SMT = "/".join(LICENSED)
+ENGLISH = ("en", "en")
 
 
-def evaluate_sts(
-    evaluation: Evaluation, testsets: Path, *, task: StsTask = "sts", tracks: Sequence[str] = ()
-) -> None:
-    """Evaluate on one kind of test sets; each set has measurements `pearson {name}` and `spearman {name}`.
+def evaluate_sts(encoder: Encoder, testsets: Path) -> Figures:
+    """Evaluate on STS 2012–2016, from the file of `prepare_sts`.
 
-    - `sts`: STS 2012–2016, with names such as `2012/MSRpar`, `2012`, `avg` and `datasets`. A year's Pearson
-      is the mean over its datasets (Wieting et al. 2021, footnote 3); a year's Spearman is computed on its
-      concatenated datasets without 2013's SMT (Reimers and Gurevych 2019). `avg` is the mean over the years,
-      and `datasets` the mean over all datasets, as in Wieting et al. 2019, section 3.2.
-    - `xling_sts`: the `tracks` of STS 2017, such as `2017/ar-en`.
-    - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, and their parts `stsb/test captions` and `stsb/test
-      others` (Wieting and Gimpel 2018, section 6.5). If there are training and development data, there is
-      also `stsb/test trained`, with the same two parts. Its scores are not cosines: a softmax over five
-      scores predicts them from the vectors (see `predict_scores`).
-
-    In the result, `datasets` counts the pairs with and without a gold score.
-
-    Args:
-        evaluation: the encoder and its settings; the official digests are keyed by `year/dataset`.
-        testsets: Parquet file of `prepare_sts`.
-        task: the kind of test sets.
-        tracks: tracks of STS 2017, for `xling_sts`.
-
-    Raises:
-        InputError: a track or STS Benchmark's test part is missing, or a correlation is not defined.
+    Figures have names such as `pearson 2012/MSRpar`, `pearson 2012`, `pearson avg` and `pearson datasets`. A
+    year's Pearson is the mean over its data sets (Wieting et al. 2021, footnote 3); a year's Spearman is
+    computed on its concatenated data sets without 2013's SMT (Reimers and Gurevych 2019). `avg` is the mean
+    over the years, and `datasets` the mean over all data sets (Wieting et al. 2019, section 3.2).
     """
-    scores = _Scores(evaluation, testsets)
-    if task == "sts":
-        _years(scores)
-    elif task == "xling_sts":
-        _tracks(scores, tracks)
-    else:
-        _benchmark(scores)
-    digests = evaluation.official_digests()
-    datasets = {}
-    for name, pairs in scores.pairs.items():
-        year, dataset = name.split("/", maxsplit=1)
-        every = scores.datasets(year)[dataset]
-        datasets[name] = {
-            "n": len(pairs),
-            "without_gold": int(every["gold"].isna().sum()),
-            "official": digests.get(name) == content_digest(year, dataset, pairs),
-        }
-    missing = [_SMT] if task == "sts" and _SMT not in datasets else []
-    evaluation.write(task, scores.measurements, datasets, missing=missing, datasets=datasets)
-
-
-def _years(scores: "_Scores") -> None:
-    figures = scores.measurements
+    figures: Figures = {}
+    names: list[str] = []
     for year in YEARS:
-        datasets = {f"{year}/{name}": pairs for name, pairs in scores.datasets(year).items()}
-        for name, pairs in datasets.items():
-            scores.add(name, scores.scored(pairs, ("en", "en")))
-        whole = pd.concat([scores.pairs[name] for name in datasets if name != _SMT])
-        figures[f"spearman {year}"] = scores.correlations(year, whole)[f"spearman {year}"]
-        figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in datasets])
+        scored = {name: _scored(encoder, each, ENGLISH) for name, each in _datasets(testsets, year).items()}
+        for name, each in scored.items():
+            figures |= each.figures(name)
+        whole = _joined([each for name, each in scored.items() if name != "/".join(LICENSED)])
+        figures[f"spearman {year}"] = whole.figures(year)[f"spearman {year}"]
+        figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in scored])
+        names += scored
     for statistic in ("pearson", "spearman"):
-        for mean, names in (("avg", YEARS), ("datasets", scores.pairs)):
-            figures[f"{statistic} {mean}"] = mean_of([figures[f"{statistic} {name}"] for name in names])
+        for mean, parts in (("avg", YEARS), ("datasets", names)):
+            figures[f"{statistic} {mean}"] = mean_of([figures[f"{statistic} {part}"] for part in parts])
+    return figures
 
 
-def _tracks(scores: "_Scores", tracks: Sequence[str]) -> None:
-    parts = scores.datasets("2017")
+def evaluate_tracks(encoder: Encoder, testsets: Path, *, tracks: Sequence[str]) -> Figures:
+    """Evaluate on tracks of STS 2017, such as `2017/ar-en`, from the file of `prepare_sts`."""
+    datasets = _datasets(testsets, "2017")
+    figures: Figures = {}
     for track in tracks:
-        if track not in parts:
-            raise InputError(
-                f"{scores.testsets}: STS 2017 has no track {track}; there are {', '.join(parts)}"
-            )
-        scores.add(f"2017/{track}", scores.scored(parts[track], TRACKS[track].languages))
+        name = f"2017/{track}"
+        if name not in datasets:
+            raise InputError(f"{testsets}: STS 2017 has no track {track}; there are {', '.join(datasets)}")
+        figures |= _scored(encoder, datasets[name], TRACKS[track].languages).figures(name)
+    return figures
 
 
-def _benchmark(scores: "_Scores") -> None:
-    parts = scores.datasets(BENCHMARK)
-    missing = [part for part in BENCHMARK_PARTS if part not in parts]
+def evaluate_benchmark(encoder: Encoder, testsets: Path) -> Figures:
+    """Evaluate on STS Benchmark: `stsb/dev` and `stsb/test`, from the file of `prepare_sts`.
+
+    Their parts are `stsb/test captions` and `stsb/test others` (Wieting and Gimpel 2018, section 6.5). If
+    there are training and development data, there is also `stsb/test trained`, with the same two parts. Its
+    scores are not cosines: a softmax over five scores predicts them from the vectors (`predict_scores`).
+    """
+    datasets = _datasets(testsets, BENCHMARK)
+    names = {part: f"{BENCHMARK}/{part}" for part in BENCHMARK_PARTS}
+    missing = [part for part, name in names.items() if name not in datasets]
     if "test" in missing:
-        raise InputError(f"{scores.testsets}: the archive of the STS test sets lacks STS Benchmark")
-    for part in ("dev", "test"):
-        if part in parts:
-            scored = scores.scored(parts[part], ("en", "en"))
-            scores.add(f"{BENCHMARK}/{part}", scored)
-            _genres(scores, f"{BENCHMARK}/{part}", scored)
+        raise InputError(f"{testsets}: the archive of the STS test sets lacks STS Benchmark")
+    figures: Figures = {}
+    for name in (names[part] for part in ("dev", "test") if part not in missing):
+        figures |= _with_genres(_scored(encoder, datasets[name], ENGLISH), name)
     if missing:
-        log.info("%s: STS Benchmark lacks %s", scores.testsets, " and ".join(missing))
+        log.info("%s: STS Benchmark lacks %s", testsets, " and ".join(missing))
     else:
-        name = f"{BENCHMARK}/test trained"
-        scored = _trained(scores, parts, at=f"{scores.testsets}: STS {name}")
-        scores.measurements |= scores.correlations(name, scored)
-        _genres(scores, name, scored)
+        parts = {part: datasets[name] for part, name in names.items()}
+        figures |= _with_genres(_trained(encoder, parts), f"{names['test']} trained")
+    return figures
 
 
-def _genres(scores: "_Scores", name: str, scored: pd.DataFrame) -> None:
-    """Measure captions and all other pairs of a dataset separately, as far as there are any."""
-    is_caption = scored["genre"] == CAPTION_GENRE
-    for genre, pairs in (("captions", scored[is_caption]), ("others", scored[~is_caption])):
-        if len(pairs):
-            scores.measurements |= scores.correlations(f"{name} {genre}", pairs)
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Pairs with gold scores and, once they have one, a system's `score`; and the data sets they are of."""
+
+    testsets: Path
+    rows: pd.DataFrame
+    data: Sequence[Data]
+
+    def figures(self, name: str) -> Figures:
+        scores, gold = self.rows.score.to_numpy(), self.rows.gold.to_numpy()
+        return correlations(name, scores, gold, data=self.data, at=f"{self.testsets}: STS {name}")
+
+    def vectors(self, encoder: Encoder, languages: tuple[str, str]) -> tuple[Vectors, Vectors]:
+        """Vectors of both sentences, [n, d] each; an `InputError` if one is not finite."""
+        name = f"{self.testsets}: STS {self.data[0].name}"
+        sides = zip((self.rows.sentence1, self.rows.sentence2), languages, strict=True)
+        first, second = (finite_vectors(encoder, list(side), language, name=name) for side, language in sides)
+        return first, second
 
 
-def _trained(scores: "_Scores", parts: Mapping[str, pd.DataFrame], *, at: str) -> pd.DataFrame:
+def _datasets(testsets: Path, year: str) -> dict[str, _Pairs]:
+    """The data sets of a year by their names, such as `2012/MSRpar`, without the pairs that have no gold."""
+    everything = read_testsets(testsets)
+    found = {}
+    for dataset, rows in everything[everything.year == year].groupby("dataset", sort=False):
+        name, scored = f"{year}/{dataset}", rows.dropna(subset="gold")
+        about = {"n": len(scored), "without_gold": len(rows) - len(scored)}
+        data = Data(name=name, digest=content_digest(year, str(dataset), scored), about=about)
+        found[name] = _Pairs(testsets, scored, [data])
+    return found
+
+
+def _scored(encoder: Encoder, pairs: _Pairs, languages: tuple[str, str]) -> _Pairs:
+    scores = cosines(*pairs.vectors(encoder, languages))
+    return _Pairs(pairs.testsets, pairs.rows.assign(score=scores), pairs.data)
+
+
+def _joined(parts: Sequence[_Pairs]) -> _Pairs:
+    return _Pairs(
+        parts[0].testsets, pd.concat([part.rows for part in parts]), [part.data[0] for part in parts]
+    )
+
+
+def _with_genres(pairs: _Pairs, name: str) -> Figures:
+    """The figures of all pairs, of captions, and of all other pairs, as far as there are any."""
+    figures = pairs.figures(name)
+    is_caption = pairs.rows.genre == CAPTION_GENRE
+    for genre, rows in (("captions", pairs.rows[is_caption]), ("others", pairs.rows[~is_caption])):
+        if len(rows):
+            figures |= _Pairs(pairs.testsets, rows, pairs.data).figures(f"{name} {genre}")
+    return figures
+
+
+def _trained(encoder: Encoder, parts: Mapping[str, _Pairs]) -> _Pairs:
     """The test pairs of STS Benchmark, with scores that a trained network predicts from their vectors."""
     # Imported here: it takes seconds to import torch, and STS Benchmark alone needs it.
     from paraphrastic_pipeline.evaluation.networks import pair_features, predict_scores, toolkit_order
 
-    rows, features = {}, {}
-    for part in BENCHMARK_PARTS:
-        pairs = parts[part].dropna(subset="gold")
-        if len(pairs) < MIN_PAIRS:
-            raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs; at least {MIN_PAIRS} are needed")
-        scores.pairs[f"{BENCHMARK}/{part}"] = pairs
-        rows[part] = pairs.iloc[toolkit_order(pairs, pairs["gold"].to_numpy())]
-        features[part] = pair_features(*scores.vectors(rows[part], ("en", "en")))
-    train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
+    at = f"{parts['test'].testsets}: STS {BENCHMARK}/test trained"
+    ordered, features = {}, {}
+    for part, pairs in parts.items():
+        if len(pairs.rows) < MIN_PAIRS:
+            raise InputError(
+                f"{at}: part {part!r} has {len(pairs.rows)} pairs; at least {MIN_PAIRS} are needed"
+            )
+        rows = pairs.rows.iloc[toolkit_order(pairs.rows, pairs.rows.gold.to_numpy())]
+        ordered[part] = _Pairs(pairs.testsets, rows, pairs.data)
+        features[part] = pair_features(*ordered[part].vectors(encoder, ENGLISH))
+    train, dev = ((features[part], ordered[part].rows.gold.to_numpy()) for part in ("train", "dev"))
     predicted, _ = predict_scores(train, dev, features["test"], at=at)
-    return rows["test"].assign(score=predicted)
-
-
-class _Scores:
-    """The measurements of one encoder on each dataset."""
-
-    def __init__(self, evaluation: Evaluation, testsets: Path) -> None:
-        self.evaluation, self.testsets = evaluation, testsets
-        self.everything = read_testsets(testsets)
-        self.pairs: dict[str, pd.DataFrame] = {}
-        self.measurements: dict[str, Measurement] = {}
-
-    def datasets(self, year: str) -> dict[str, pd.DataFrame]:
-        of_year = self.everything[self.everything["year"] == year]
-        return {str(name): pairs for name, pairs in of_year.groupby("dataset", sort=False)}
-
-    def scored(self, pairs: pd.DataFrame, languages: tuple[str, str]) -> pd.DataFrame:
-        """The pairs that have a gold score, with the cosines of their vectors as `score`."""
-        pairs = pairs.dropna(subset="gold")
-        return pairs.assign(score=cosines(*self.vectors(pairs, languages)))
-
-    def vectors(self, pairs: pd.DataFrame, languages: tuple[str, str]) -> tuple[Vectors, Vectors]:
-        """Vectors of both sentences, [n, d] each; an `InputError` if one is not finite."""
-        name = f"{self.testsets}: STS {pairs['year'].iloc[0]}/{pairs['dataset'].iloc[0]}"
-        first, second = (
-            finite_vectors(self.evaluation.encoder, pairs[column].to_list(), language, name=name)
-            for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
-        )
-        return first, second
-
-    def add(self, name: str, pairs: pd.DataFrame) -> None:
-        self.pairs[name] = pairs
-        self.measurements |= self.correlations(name, pairs)
-
-    def correlations(self, name: str, pairs: pd.DataFrame) -> dict[str, Measurement]:
-        year, _, dataset = name.partition("/")
-        return correlations(
-            pairs["score"].to_numpy(),
-            pairs["gold"].to_numpy(),
-            name=name,
-            at=f"{self.testsets}: STS {name}",
-            digest=content_digest(year, dataset, pairs),
-            samples=self.evaluation.bootstrap_samples,
-        )
+    scored = ordered["test"].rows.assign(score=predicted)
+    return _Pairs(parts["test"].testsets, scored, [pairs.data[0] for pairs in parts.values()])

@@ -1,28 +1,17 @@
-"""Tables of studies: models with other settings, models of parts of a corpus, and differences on STS."""
+"""The table of studies: models with other settings, and models of parts of a corpus."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.measurement import interval
-from paraphrastic_pipeline.evaluation.percentages import percent, percent_cells
-from paraphrastic_pipeline.evaluation.results import Result
-from paraphrastic_pipeline.evaluation.system_tables import below_published, sts_cells, system_name
-from paraphrastic_pipeline.evaluation.testset_names import CAPTION_DATASETS, STS_DATASETS
+from paraphrastic_pipeline.evaluation.system_tables import sts_cells
+from paraphrastic_pipeline.evaluation.testset_names import STS_DATASETS
 
 STUDIES_COLUMNS = [
     "study", "setting", "model", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
     "datasets", "sts_datasets", "sts_datasets_low", "sts_datasets_high",
-]  # fmt: skip
-DIFFERENCE_COLUMNS = [
-    "system", "other", "source", "data", "datasets", "difference", "difference_low", "difference_high",
-    "mean", "mean_low", "mean_high", *CAPTION_DATASETS, "test_digest", "model_digest",
 ]  # fmt: skip
 
 
@@ -56,13 +45,16 @@ def tabulate_studies(
     files = zip(models, sweeps, results, strict=True)
     measured = [_row(*model, sweep, result) for model, sweep, result in files]
     for study in dict.fromkeys(study for study, *_ in models):
-        of_study = [
-            {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
-            for row in known
-            if row["study"] == study
-        ]
-        rows += below_published([row for row in measured if row["study"] == study], of_study)
+        of_study = [row for row in measured if row["study"] == study]
+        if all(row["data"] == "official" for row in of_study):
+            rows += [_printed(row) for row in known if row["study"] == study]
+        rows += of_study
     write_csv(table, STUDIES_COLUMNS, rows)
+
+
+def _printed(row: Mapping[str, str]) -> Mapping[str, Any]:
+    datasets = STS_DATASETS if row["sts"] or row["sts_datasets"] else ""
+    return {**row, "source": "published", "data": "official", "datasets": datasets}
 
 
 def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) -> Mapping[str, Any]:
@@ -81,44 +73,4 @@ def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) ->
         **sts_cells(sts),
         "datasets": str(len(read_json(sts)["datasets"])),
         **sts_cells(sts, "sts_datasets", mean="datasets"),
-    }
-
-
-def tabulate_differences(results: Sequence[Path], published: Path, table: Path) -> None:
-    """Write how much each pair of systems differs in Pearson's r × 100 on the datasets of STS 2012–2016.
-
-    The table follows Tables 10 and 11 of ParaNMT-50M. Columns: `system` and `other`; `source` and `data`, as
-    in the tables of STS; the number of `datasets`; `difference`, the mean absolute difference, and `mean`,
-    the mean of system − other, with their 95 % intervals; the difference on each dataset of captions; digests
-    of the test data and of both models. Resampling adds noise, and noise makes absolute differences larger.
-    For the interval of `difference`, its resamples are therefore shifted so that their mean is the figure.
-
-    The results are JSON files of `evaluate_sts`, one per system. The published CSV file has `system`,
-    `other`, and some of the figures.
-    """
-    rows = [_difference(first, second) for first, second in combinations(map(Result, results), 2)]
-    complete = ({**row, "datasets": STS_DATASETS} for row in read_csv(published))
-    write_csv(table, DIFFERENCE_COLUMNS, below_published(rows, complete))
-
-
-def _difference(first: Result, second: Result) -> dict[str, str]:
-    names = [name for name in first.content["datasets"] if name in second.content["datasets"]]
-    pairs = [[result.measurement(f"pearson {name}") for result in (first, second)] for name in names]
-    values = np.array([one.value - other.value for one, other in pairs])
-    samples = np.stack([one.samples - other.samples for one, other in pairs])
-    resampled = np.abs(samples).mean(axis=0)
-    absolute = np.abs(values).mean()
-    around = interval((resampled - resampled.mean() + absolute).clip(min=0))
-    digests = "".join(one.digest for one, _ in pairs)
-    return {
-        "system": system_name(first.content),
-        "other": system_name(second.content),
-        "source": "measured",
-        "data": "official" if first.official and second.official else "sample",
-        "datasets": str(len(names)),
-        **percent_cells("difference", absolute, around, digits=2),
-        **percent_cells("mean", values.mean(), interval(samples.mean(axis=0)), digits=2),
-        **{name: percent(value, 2) for name, value in zip(names, values, strict=True)},
-        "test_digest": hashlib.sha256(digests.encode()).hexdigest(),
-        "model_digest": ",".join(str(result.content["digest"]) for result in (first, second)),
     }

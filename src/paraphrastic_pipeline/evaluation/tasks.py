@@ -1,7 +1,7 @@
-"""The tasks that systems are evaluated on: which systems they suit, what they cost, and their tables.
+"""The tasks that systems are evaluated on: which systems they suit, and their tables.
 
 `TASKS` is the one place in the library that names a task. To add one, add it here, and write the function
-that evaluates a system. The rules, the page, the ledger and the plan take everything from here.
+that evaluates a system. The rules, the page and the plan take everything from here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import log10
 from typing import Any, Literal, NamedTuple
 
-from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, PROBES, TRACKS, YEARS
+from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, TRACKS, YEARS
 
 # The track of translation quality, which has a table of its own.
 TRANSLATION_QUALITY = "es-en-4b"
@@ -38,7 +38,6 @@ class Layout:
             column has no hyphen, and `avg`, the mean of a row's figures.
         digits: decimal places.
         published_scale: factors by column that convert published figures to the table's unit.
-        lower_is_better: whether the figures count errors.
         needs: the part of the task that a system must be evaluated on to have a row; if empty, any part.
         task: the task whose results the table shows; filled in by `LAYOUTS`.
     """
@@ -51,7 +50,6 @@ class Layout:
     prefix: str = ""
     digits: int = 1
     published_scale: Mapping[str, float] = field(default_factory=dict)
-    lower_is_better: bool = False
     needs: str = ""
     task: str = ""
 
@@ -61,23 +59,14 @@ class Layout:
             return [Line({name: f"{self.prefix} {name}" for name in self._names([content])})]
         if "pair" not in self.fields:
             return [Line(self.columns)]
-        if not self.scored:
-            return [
-                Line(
-                    {column: f"{name} {pair}" for column, name in self.columns.items()},
-                    {"pair": pair, "n": str(about["n"])},
-                )
-                for pair, about in content["pairs"].items()
-            ]
-        return [
-            Line(
-                {column: f"{name} {pair} {scoring}" for column, name in self.columns.items()},
-                {"pair": pair, "threshold": f"{figures['threshold']:.4f}"},
-                f" ({scoring})",
-            )
-            for pair, scorings in content["pairs"].items()
-            for scoring, figures in scorings.items()
-        ]
+        lines = []
+        for pair, about in content["datasets"].items():
+            for scoring, chosen in about["scorings"].items() if self.scored else [("", about)]:
+                ending, suffix = (f"{pair} {scoring}", f" ({scoring})") if scoring else (pair, "")
+                columns = {column: f"{name} {ending}" for column, name in self.columns.items()}
+                more = {"threshold": f"{chosen['threshold']:.4f}"} if self.scored else {"n": str(chosen["n"])}
+                lines.append(Line(columns, {"pair": pair, **more}, suffix))
+        return lines
 
     def header(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
         """All columns of figures, from the contents of all results."""
@@ -102,12 +91,11 @@ class Task:
 
     Attributes:
         tables: the tables of its results, by name.
-        function: what evaluates a system, as `module:function`; see `workflow.functions`. It takes an
-            `Evaluation` and the `testsets`, a list of them if there is one per part. If the task has `gold`
-            or `parts`, it also takes these, under the name of their kind.
+        function: what evaluates a system, as `module:function`; see `workflow.functions`. It takes the
+            encoder and the `testsets`, a list of them if there is one per part, and returns figures by name.
+            If the task has `gold` or `parts`, it also takes these, under the name of their kind.
         settings: its other arguments.
-        memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
-        seconds: usual time of an evaluation on one core. `workflow/need.py` says how both were measured.
+        threads: most threads that it can use; if there are several, the function takes `threads`.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
         gold: path of what is to be found in the test sets, if they do not have it.
         languages: languages that a system must know.
@@ -124,8 +112,7 @@ class Task:
     tables: Mapping[str, Layout]
     function: str
     settings: Mapping[str, str] = field(default_factory=dict)
-    memory_mb: float
-    seconds: float
+    threads: int = 1
     testsets: str
     gold: str = ""
     languages: tuple[str, ...] = ("en",)
@@ -195,8 +182,6 @@ TASKS = {
             )
         },
         function="evaluation.held_out:evaluate_held_out",
-        memory_mb=500,
-        seconds=4,
         testsets=_HELD_OUT,
         others=_OTHERS,
         languages=(),
@@ -218,8 +203,6 @@ TASKS = {
             )
         },
         function="evaluation.held_out:evaluate_retrieval",
-        memory_mb=600,
-        seconds=6,
         testsets=_HELD_OUT,
         others=_OTHERS,
         parts="definitions",
@@ -234,8 +217,6 @@ TASKS = {
             fields=(),
         ),
         function="evaluation.sts:evaluate_sts",
-        memory_mb=680,
-        seconds=1.8,
         testsets="results/testsets/sts.parquet",
     ),
     "xling_sts": Task(
@@ -255,10 +236,7 @@ TASKS = {
                 needs=TRANSLATION_QUALITY,
             ),
         },
-        function="evaluation.sts:evaluate_sts",
-        settings={"task": "xling_sts"},
-        memory_mb=500,
-        seconds=0.9,
+        function="evaluation.sts:evaluate_tracks",
         testsets="results/testsets/sts.parquet",
         parts="tracks",
     ),
@@ -269,27 +247,8 @@ TASKS = {
             _PARTS,
             "on STS Benchmark: all pairs, captions only, and without captions",
         ),
-        function="evaluation.sts:evaluate_sts",
-        settings={"task": "stsb"},
-        memory_mb=590,
-        seconds=25,
+        function="evaluation.sts:evaluate_benchmark",
         testsets="results/testsets/sts.parquet",
-    ),
-    "probes": Task(
-        tables={
-            "probes": Layout(
-                "Probes",
-                "Share of sentences × 100 that are nearer to one of the same meaning than to one of another "
-                "meaning: its negation, another number or name, or swapped roles; for short queries, typing "
-                "errors and upper case, another word. Equal vectors count as wrong",
-                {kind: f"right {kind}" for kind in PROBES},
-                ("dim",),
-            )
-        },
-        function="evaluation.probes:evaluate_probes",
-        memory_mb=400,
-        seconds=0.5,
-        testsets="results/testsets/probes.parquet",
     ),
     "tatoeba": Task(
         tables={
@@ -298,12 +257,9 @@ TASKS = {
                 "Error rate × 100 on Tatoeba: sentences whose nearest English neighbour is not their "
                 "translation",
                 prefix="error",
-                lower_is_better=True,
             )
         },
         function="evaluation.bitext:evaluate_tatoeba",
-        memory_mb=580,
-        seconds=0.8,
         testsets="results/testsets/tatoeba/{part}.parquet",
         parts="languages",
     ),
@@ -319,9 +275,7 @@ TASKS = {
             )
         },
         function="evaluation.bitext:evaluate_bucc",
-        # A fixed cost; `resources.bucc_need` adds the cost of the sentences.
-        memory_mb=690,
-        seconds=4,
+        threads=4,
         testsets="results/testsets/bucc/{part}.parquet",
         gold="results/testsets/bucc/{part}.gold.parquet",
         parts="pairs",
@@ -340,8 +294,6 @@ TASKS = {
         },
         function="evaluation.transfer:evaluate_transfer",
         settings={"suite": "senteval"},
-        memory_mb=1070,
-        seconds=60,
         testsets="results/testsets/senteval.parquet",
         related=True,
     ),
@@ -358,8 +310,6 @@ TASKS = {
         },
         function="evaluation.transfer:evaluate_transfer",
         settings={"suite": "polish"},
-        memory_mb=670,
-        seconds=200,
         testsets="results/testsets/polish.parquet",
         languages=("pl",),
         related=True,

@@ -44,9 +44,3 @@ CAPTION_GENRE = "main-captions"
 
 # The track on which models are chosen.
 DEVELOPMENT = "en-en"
-
-# What differs between the sentences of a probe; see `evaluation.probes`.
-PROBES = ("negation", "numbers", "names", "roles", "short", "typos", "case")
-
-# Datasets of image and video captions in STS 2012–2016 (Wieting and Gimpel 2018, Table 11).
-CAPTION_DATASETS = ("2012/MSRvid", "2014/images", "2015/images")

@@ -3,33 +3,33 @@
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import torch
 
-from paraphrastic.base.arrays import Float32
+from paraphrastic.base.arrays import Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic_pipeline.evaluation.cross_validation import (
+    Classified,
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
-from paraphrastic_pipeline.evaluation.measurement import (
-    Measurement,
+from paraphrastic_pipeline.evaluation.figures import (
+    Data,
+    Figures,
     correlations,
     mean_of,
     precision_recall_f1,
     share,
 )
 from paraphrastic_pipeline.evaluation.networks import pair_features, predict_scores, toolkit_order
-from paraphrastic_pipeline.evaluation.results import Evaluation
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.evaluation.transfer_data import (
     LANGUAGES,
@@ -40,26 +40,23 @@ from paraphrastic_pipeline.evaluation.transfer_data import (
     transfer_digest,
 )
 
-Measurements = dict[str, Measurement]
-Details = dict[str, Any]
-
 log = logging.getLogger(__name__)
 
 
 def evaluate_transfer(
-    evaluation: Evaluation, testsets: Path, *, suite: Suite, tasks: Sequence[str] | None = None
-) -> None:
+    encoder: Encoder, testsets: Path, *, suite: Suite, tasks: Sequence[str] | None = None
+) -> Figures:
     """Evaluate on the tasks of a suite.
 
     `senteval` (Conneau and Kiela 2018; Wieting and Gimpel 2018, Table 8) measures the `accuracy` on MR, CR,
     SUBJ, MPQA, SST-2, TREC, MRPC and SICK-E, `f1 MRPC`, `pearson SICK-R` and `spearman SICK-R`. `polish`
     (Dadas 2022, Table I) measures the `accuracy` on PPC, CR-H, CR-M, CDSC-E, SICK-E and 8TAGS, `pearson` and
     `spearman` on CDSC-R and SICK-R, and `avg`, the mean of the accuracies and of Spearman's ρ. With
-    cross-validation, an accuracy is the mean over the folds. In the result, `tasks` has each task's sizes,
-    development score and choices.
+    cross-validation, an accuracy is the mean over the folds. The data set of a task has its sizes, the
+    development score and what was chosen by it.
 
     Args:
-        evaluation: the encoder and its settings; the official digests are keyed by task.
+        encoder: the encoder.
         testsets: Parquet file of `prepare_transfer`.
         suite: the suite of the tasks.
         tasks: names of the tasks; None for the whole suite.
@@ -67,82 +64,80 @@ def evaluate_transfer(
     Raises:
         InputError: data are missing, too few, or lack a class; vectors are not finite or all the same.
     """
-    encoder, samples = evaluation.encoder, evaluation.bootstrap_samples
-    named = {task.name: task for task in TRANSFER_TASKS[suite]}
-    chosen = [named[name] for name in tasks or named]
-    everything, digests = read_testsets(testsets), evaluation.official_digests()
-    measurements: Measurements = {}
-    details: dict[str, Details] = {}
-    torch.set_num_threads(evaluation.threads)
+    everything = read_testsets(testsets)
+    chosen = [task for task in TRANSFER_TASKS[suite] if tasks is None or task.name in tasks]
+    figures: Figures = {}
     for dataset in dict.fromkeys(task.dataset for task in chosen):
         at = f"{testsets}: {dataset}"
-        rows = everything[everything["dataset"] == dataset]
+        rows = everything[everything.dataset == dataset]
         features = _features(encoder, rows, LANGUAGES[suite], at)
-        for task in chosen:
-            if task.dataset == dataset:
-                start = time.monotonic()
-                data = _Data(task, rows, features, f"{at}: {encoder.label}")
-                measured, details[task.name] = _evaluate(data, suite, samples)
-                details[task.name]["official"] = digests.get(task.name) == data.digest
-                measurements |= measured
-                figures = ", ".join(
-                    f"{name} {measurement.value:.4f}" for name, measurement in measured.items()
-                )
-                log.info("%s: %s, in %.0f s", encoder.label, figures, time.monotonic() - start)
-    if suite == "polish" and len(chosen) == len(named):
+        for task in (task for task in chosen if task.dataset == dataset):
+            start = time.monotonic()
+            measured = _evaluate(_Rows(task, rows, features, f"{at}: {encoder.label}: {task.name}"), suite)
+            said = ", ".join(f"{name} {figure.value:.4f}" for name, figure in measured.items())
+            log.info("%s: %s, in %.0f s", encoder.label, said, time.monotonic() - start)
+            figures |= measured
+    if suite == "polish" and tasks is None:
         averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
-        measurements["avg"] = mean_of([measurements[name] for name in averaged])
-    evaluation.write(suite, measurements, details, tasks=details)
+        figures["avg"] = mean_of([figures[name] for name in averaged])
+    return figures
 
 
 def _features(encoder: Encoder, rows: pd.DataFrame, language: str, at: str) -> Float32:
     """Features of the rows, [n, d]: a sentence's vector, or the `pair_features` of two vectors."""
     if rows.empty:
         raise InputError(f"{at}: there are no data with this name")
-    columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].notna().all()]
-    sentences = list(dict.fromkeys(text for column in columns for text in column))
-    vectors = finite_vectors(encoder, sentences, language, name=at)
-    places = {text: place for place, text in enumerate(sentences)}
-    first, *second = (vectors[[places[text] for text in column]] for column in columns)
+    columns = [column for column in (rows.sentence1, rows.sentence2) if column.notna().all()]
+    numbers, sentences = pd.factorize(pd.concat(columns))
+    vectors = finite_vectors(encoder, list(sentences), language, name=at)
+    first, *second = (vectors[side] for side in numbers.reshape(len(columns), -1))
     return pair_features(first, second[0]) if second else first
 
 
-class _Data:
-    """A task's rows in the order of SentEval's toolkit."""
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A task's rows [n] with their features [n, d]."""
 
-    def __init__(self, task: TransferTask, rows: pd.DataFrame, features: Float32, at: str) -> None:
-        self.task, self.at = task, f"{at}: {task.name}"
-        self.digest = transfer_digest(task, rows)
-        self._gold = rows["label" if task.classes else "score"].to_numpy()
-        self._order = toolkit_order(rows, self._gold)
-        self._parts, self._features = rows["part"].to_numpy(), features
+    task: TransferTask
+    rows: pd.DataFrame
+    features: Float32
+    at: str
+
+    @property
+    def gold(self) -> npt.NDArray[Any]:
+        """Classes or scores, [n]."""
+        return (self.rows.label if self.task.classes else self.rows.score).to_numpy()
 
     def part(self, name: str) -> tuple[Float32, npt.NDArray[Any]]:
-        """Features, and classes or scores, of a part; an `InputError` if nothing can be learned from them."""
-        rows = self._order[self._parts[self._order] == name]
-        if len(rows) < 2:
-            raise InputError(f"{self.at}: part {name!r}: rows: {len(rows)}; at least 2 are needed")
-        features, gold = self._features[rows], self._gold[rows]
+        """Features, and classes or scores, of a part in the order of SentEval's toolkit.
+
+        Raises:
+            InputError: nothing can be learned from them.
+        """
+        order = toolkit_order(self.rows, self.gold)
+        order = order[self.rows.part.to_numpy()[order] == name]
+        features, gold = self.features[order], self.gold[order]
+        at = f"{self.at}: part {name!r}"
+        if len(order) < 2:
+            raise InputError(f"{at}: rows: {len(order)}; at least 2 are needed")
         if not np.ptp(features, axis=0).any():
-            raise InputError(
-                f"{self.at}: part {name!r}: all vectors are the same, so nothing can be learned from them"
-            )
+            raise InputError(f"{at}: all vectors are the same, so nothing can be learned from them")
         for label, of_class in enumerate(self.task.classes):
             if name not in ("dev", "test") and label not in gold:
-                raise InputError(f"{self.at}: part {name!r}: no row has the class {of_class!r}")
+                raise InputError(f"{at}: no row has the class {of_class!r}")
         return features, gold
 
 
-def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, Details]:
-    """Measurements of a task, and its entry in the result."""
-    task, at = data.task, data.at
-    parts = {name: data.part(name) for name in SPLITS[task.protocol]}
-    said: Details = {"n": {name: len(gold) for name, (_, gold) in parts.items()}}
+def _evaluate(rows: _Rows, suite: Suite) -> Figures:
+    """The figures of a task."""
+    task, at = rows.task, rows.at
+    parts = {name: rows.part(name) for name in SPLITS[task.protocol]}
     _, gold = parts["all" if task.protocol == "nested" else "test"]
-    about: Details = {"name": task.name, "digest": data.digest, "samples": samples}
+    about: dict[str, Any] = {"n": {name: len(golds) for name, (_, golds) in parts.items()}}
+    data = [Data(name=task.name, digest=transfer_digest(task, rows.rows), about=about)]
     if task.protocol == "relatedness":
-        scores, said["development"] = predict_scores(parts["train"], parts["dev"], parts["test"][0], at=at)
-        return correlations(scores, gold, at=at, **about), said
+        scores, about["development"] = predict_scores(parts["train"], parts["dev"], parts["test"][0], at=at)
+        return correlations(task.name, scores, gold, data=data, at=at)
     if task.protocol == "nested":
         classified = nested_cross_validation(parts["all"], names=task.classes, at=at)
     elif task.protocol == "folds":
@@ -150,14 +145,20 @@ def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, De
     else:
         validation = split_validation if suite == "senteval" else network_validation
         classified = validation(parts["train"], parts["dev"], parts["test"])
-    said |= {"development": classified.development, "chosen": list(classified.chosen)}
+    about |= {"development": classified.development, "chosen": list(classified.chosen)}
+    return _figures_of_classes(task, classified, gold, data)
+
+
+def _figures_of_classes(
+    task: TransferTask, classified: Classified, gold: Int64, data: Sequence[Data]
+) -> Figures:
     # SentEval takes the mean over the folds. Resamples are drawn from all rows, regardless of folds.
     hits = classified.predicted == gold
     of_folds = np.bincount(classified.folds, hits) / np.bincount(classified.folds)
-    measurements = {f"accuracy {task.name}": replace(share(hits, **about), value=float(of_folds.mean()))}
+    accuracy = share(hits, seed=task.name, data=data)
+    figures = {f"accuracy {task.name}": replace(accuracy, value=float(of_folds.mean()))}
     if task.name == "MRPC":
-        counts = np.stack([classified.predicted & gold, classified.predicted, gold], axis=1).astype(
-            np.float64
-        )
-        measurements["f1 MRPC"] = precision_recall_f1(counts, **about)["f1"]
-    return measurements, said
+        columns = (classified.predicted & gold, classified.predicted, gold)
+        counts: Float64 = np.stack(columns, axis=1).astype(np.float64)
+        figures["f1 MRPC"] = precision_recall_f1(counts, seed=task.name, data=data)["f1"]
+    return figures

@@ -1,13 +1,11 @@
 """The transfer tasks, SentEval's and the Polish ones of Dadas 2022, and readers of their data."""
 
 import hashlib
-import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -16,8 +14,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
 from paraphrastic_pipeline.registry.archive import files_in
-
-log = logging.getLogger(__name__)
 
 _MAX_BYTES = 1 << 30
 
@@ -95,90 +91,68 @@ _SCHEMA = pa.schema(
         "score": pa.float64(),
     }
 )
-# The values of a line by column.
-_Row = Mapping[str, str | float | None]
-# Reads the rows of a file, given the names of the classes.
-_Reader = Callable[[LabelledFile, Sequence[str]], Iterator[_Row]]
 
 
-def _sentences(file: LabelledFile, _: Sequence[str], *, label: int) -> Iterator[_Row]:
-    """One sentence per line, all of one class. Empty sentences occur in official files and are kept."""
-    lines = file.lines(latin=True)
-    if empty := sum(not line.strip() for line in lines):
-        log.info("%s: %d of %d sentences are empty", file.name, empty, len(lines))
-    for number, line in enumerate(lines, start=1):
-        yield {"line": number, "sentence1": line.strip(), "label": label}
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """How the lines of a file are written.
+
+    Attributes:
+        pattern: a line; its groups are the columns `sentence1`, `sentence2`, `label` and `score`.
+        expected: the pattern in words.
+        header: lines before the first row.
+        lowest: the lowest score.
+        latin: whether a file that is not in UTF-8 is read as ISO 8859-1.
+        label: the class of all lines, if the file is of one; it may then have empty sentences.
+    """
+
+    pattern: str
+    expected: str = ""
+    header: int = 0
+    lowest: float = 0.0
+    latin: bool = False
+    label: int | None = None
+
+    def rows(self, file: LabelledFile, classes: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The rows of a file; a line that is written otherwise is an `InputError`."""
+        lines = list(enumerate(file.lines(latin=self.latin), start=1))[self.header :]
+        while self.label is None and lines and not lines[-1][1].strip():
+            lines.pop()
+        for number, line in lines:
+            match = re.fullmatch(self.pattern, line.strip())
+            if not match:
+                raise file.fault(number, f"expected {self.expected}")
+            row: dict[str, Any] = {name: text.strip() for name, text in match.groupdict().items()}
+            if "score" in row:
+                row["score"] = file.score(number, row["score"], lowest=self.lowest)
+            label = row.pop("label", None)
+            if label is not None and label not in classes:
+                raise file.fault(number, f"{label!r} is not one of the classes {', '.join(classes)}")
+            yield {**row, "line": number, "label": self.label if label is None else classes.index(label)}
 
 
-def _labelled(
-    file: LabelledFile, classes: Sequence[str], *, pattern: str, expected: str, latin: bool = False
-) -> Iterator[_Row]:
-    """One sentence and its class per line; both are groups of the pattern."""
-    for number, line in _numbered(file, latin=latin):
-        match = re.fullmatch(pattern, line.strip())
-        if not match:
-            raise file.fault(number, f"expected {expected}")
-        label = _label(file, number, match["label"], classes)
-        yield {"line": number, "sentence1": match["sentence1"].strip(), "label": label}
+def _columns(*names: str, lowest: float = 0.0) -> _Lines:
+    """A header, and columns with tabs between them; those without a name and further ones are skipped."""
+    cells = {"": "[^\t]*", "sentence1": "[^\t]*\\S[^\t]*", "sentence2": "[^\t]*\\S[^\t]*"}
+    groups = [f"(?P<{name}>{cells.get(name, cells[''])})" if name else cells[""] for name in names]
+    expected = f"{len(names)} columns with tabs between them, of which the sentences are not empty"
+    return _Lines("\t".join(groups) + "(\t.*)?", expected, header=1, lowest=lowest)
 
 
-def _table(
-    file: LabelledFile, classes: Sequence[str], *, columns: Sequence[str], lowest: float = 0.0
-) -> Iterator[_Row]:
-    """One pair of sentences per line, after a header. Columns are tab-separated; unnamed ones are skipped."""
-    for number, line in _numbered(file, header=1):
-        texts = line.split("\t")
-        if len(texts) < len(columns):
-            raise file.fault(number, f"{len(texts)} columns, expected {len(columns)}")
-        cells = dict(zip(columns, texts, strict=False))
-        pair = {name: cells[name].strip() for name in ("sentence1", "sentence2")}
-        if not all(pair.values()):
-            raise file.fault(number, "a sentence is empty")
-        label = _label(file, number, cells["label"], classes)
-        score = file.score(number, cells["score"], lowest=lowest) if "score" in cells else None
-        yield {"line": number, **pair, "label": label, "score": score}
-
-
-def _numbered(file: LabelledFile, *, header: int = 0, latin: bool = False) -> list[tuple[int, str]]:
-    """Lines with their numbers, counted from 1, without the header and without blank lines at the end."""
-    lines = file.lines(latin=latin)
-    while not lines[-1].strip():
-        lines.pop()
-    if len(lines) == header:
-        raise InputError(f"{file.name}: contains no sentence")
-    return list(enumerate(lines, start=1))[header:]
-
-
-def _label(file: LabelledFile, number: int, text: str, classes: Sequence[str]) -> int:
-    if text.strip() not in classes:
-        raise file.fault(number, f"{text.strip()!r} is not one of the classes {', '.join(classes)}")
-    return classes.index(text.strip())
-
-
-_POSITIVE, _NEGATIVE = partial(_sentences, label=1), partial(_sentences, label=0)
-_QUESTIONS = partial(
-    _labelled,
-    pattern="(?P<label>[^:]*):[^ ]* (?P<sentence1>.+)",
-    expected="CLASS:kind and a sentence",
-    latin=True,
+_POSITIVE, _NEGATIVE = (_Lines("(?P<sentence1>.*)", latin=True, label=label) for label in (1, 0))
+_QUESTIONS = _Lines("(?P<label>[^:]*):[^ ]* (?P<sentence1>.+)", "CLASS:kind and a sentence", latin=True)
+_SENTIMENTS = _Lines(
+    "(?P<sentence1>.+)\t(?P<label>[^\t]*)", "a sentence and its class with a tab between them"
 )
-_SENTIMENTS = partial(
-    _labelled,
-    pattern="(?P<sentence1>.+)\t(?P<label>[^\t]*)",
-    expected="a sentence and its class with a tab between them",
-)
-_TOPICS = partial(
-    _labelled,
-    pattern="(?P<label>[^ ]*) (?P<sentence1>.+)",
-    expected="a class and a sentence with a space between them",
-)
-_PARAPHRASES = partial(_table, columns=("label", "", "", "sentence1", "sentence2"))
-_POLISH_PARAPHRASES = partial(_table, columns=("sentence1", "sentence2", "label"))
-_JUDGED = partial(_table, columns=("", "sentence1", "sentence2", "score", "label"))
+_TOPICS = _Lines("(?P<label>[^ ]*) (?P<sentence1>.+)", "a class and a sentence with a space between them")
+_PARAPHRASES = _columns("label", "", "", "sentence1", "sentence2")
+_POLISH_PARAPHRASES = _columns("sentence1", "sentence2", "label")
+_JUDGED = _columns("", "sentence1", "sentence2", "score", "label")
+_JUDGED_FROM_ONE = _columns("", "sentence1", "sentence2", "score", "label", lowest=1)
 
 
-# Part, file in the archive's folder, and reader, in the order in which SentEval reads the files.
-_SENTEVAL: dict[str, tuple[tuple[str, str, _Reader], ...]] = {
+# Part, file in the archive's folder, and its lines, in the order in which SentEval reads the files.
+_SENTEVAL: dict[str, tuple[tuple[str, str, _Lines], ...]] = {
     "MR": (("all", "MR/rt-polarity.pos", _POSITIVE), ("all", "MR/rt-polarity.neg", _NEGATIVE)),
     "CR": (("all", "CR/custrev.pos", _POSITIVE), ("all", "CR/custrev.neg", _NEGATIVE)),
     "SUBJ": (("all", "SUBJ/subj.objective", _POSITIVE), ("all", "SUBJ/subj.subjective", _NEGATIVE)),
@@ -187,16 +161,16 @@ _SENTEVAL: dict[str, tuple[tuple[str, str, _Reader], ...]] = {
     "TREC": (("train", "TREC/train_5500.label", _QUESTIONS), ("test", "TREC/TREC_10.label", _QUESTIONS)),
     "MRPC": tuple((part, f"MRPC/msr_paraphrase_{part}.txt", _PARAPHRASES) for part in ("train", "test")),
     "SICK": tuple(
-        (part, f"SICK/SICK_{name}.txt", partial(_JUDGED, lowest=1))
+        (part, f"SICK/SICK_{name}.txt", _JUDGED_FROM_ONE)
         for part, name in (("train", "train"), ("dev", "trial"), ("test", "test_annotated"))
     ),
 }
-_POLISH: dict[str, _Reader] = {
+_POLISH: dict[str, _Lines] = {
     "ppc": _POLISH_PARAPHRASES,
     "cr_h": _TOPICS,
     "cr_m": _TOPICS,
     "cds": _JUDGED,
-    "sick": partial(_JUDGED, lowest=1),
+    "sick": _JUDGED_FROM_ONE,
     "8tags": _TOPICS,
 }
 # Words by which the name of a file tells its part.
@@ -233,30 +207,30 @@ def _read_senteval(archive: Path) -> Iterator[pa.Table]:
         if "__MACOSX" not in member.parts and any(member.match(name) for name in names):
             members[member] = stream.read()
     for dataset, files in _SENTEVAL.items():
-        for part, name, reader in files:
+        for part, name, lines in files:
             content = next((members[member] for member in members if member.match(name)), None)
             if content is None:
                 raise InputError(f"{archive}: {name} is missing")
-            yield _part_table("senteval", dataset, part, reader, LabelledFile(f"{archive}: {name}", content))
+            yield _part_table("senteval", dataset, part, lines, LabelledFile(f"{archive}: {name}", content))
 
 
 def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pa.Table]:
-    for dataset, reader in _POLISH.items():
+    for dataset, lines in _POLISH.items():
         for part, words in _PARTS.items():
             paths = [path for path in files[dataset] if any(word in path.name for word in words)]
             if len(paths) != 1:
                 names = ", ".join(str(path) for path in files[dataset])
                 raise InputError(f"{names}: expected one file with {' or '.join(words)} in its name")
             yield _part_table(
-                "polish", dataset, part, reader, LabelledFile(str(paths[0]), paths[0].read_bytes())
+                "polish", dataset, part, lines, LabelledFile(str(paths[0]), paths[0].read_bytes())
             )
 
 
-def _part_table(suite: Suite, dataset: str, part: str, reader: _Reader, file: LabelledFile) -> pa.Table:
-    if not file.content.strip():
-        raise InputError(f"{file.name}: contains no sentence")
+def _part_table(suite: Suite, dataset: str, part: str, lines: _Lines, file: LabelledFile) -> pa.Table:
     classes = next(task.classes for task in TRANSFER_TASKS[suite] if task.dataset == dataset and task.classes)
-    rows = [{"dataset": dataset, "part": part, **row} for row in reader(file, classes)]
+    rows = [{"dataset": dataset, "part": part, **row} for row in lines.rows(file, classes)]
+    if not any(row["sentence1"] for row in rows):
+        raise InputError(f"{file.name}: contains no sentence")
     return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 

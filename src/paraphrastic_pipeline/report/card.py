@@ -12,6 +12,7 @@ from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.corpus.counts import loss, merge_reasons
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
+from paraphrastic_pipeline.evaluation.results import left_out
 from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
 from paraphrastic_pipeline.report.outcome import read_outcome
 
@@ -116,7 +117,7 @@ def write_card(
 def _figures(result: Content) -> list[list[str]]:
     """Return rows of the table of scores: test set, statistic, its value × 100, interval, kind of data."""
     rows = []
-    without = "".join(f" without {name.partition('/')[2]}" for name in result.get("missing", ()))
+    without = "".join(f" {note.partition(' ')[2]}" for note in left_out(result))
     for name, measured in result["measurements"].items():
         statistic, _, testset = name.partition(" ")
         if name in _FIGURES or name.startswith(_TRACKS):

@@ -42,19 +42,11 @@ CHAPTERS = (
         "evaluation",
         "Evaluation",
         "The figures of this run stand above the published ones. Below a figure is its 95 % interval over "
-        "resamples of the test data; after ± is the deviation over training runs if there are several. "
-        "A figure is bold, and filled in the pictures, if it is significantly better than all "
-        "others.",
+        "resamples of the test data; after ± is the deviation over training runs if there are several.",
         (
             *(
                 Section(name, layout.title, layout.caption, figures=f"{name}.svg", intervals=True)
                 for name, layout in LAYOUTS.items()
-            ),
-            Section(
-                "dataset_differences",
-                "How systems differ from data set to data set",
-                "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
-                "absolute difference, mean difference, and the difference on each dataset of captions",
             ),
         ),
     ),

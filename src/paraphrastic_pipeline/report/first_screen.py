@@ -6,7 +6,7 @@ from pathlib import Path
 from paraphrastic_pipeline.corpus.counts import loss
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.shown_tables import read_rows, readable, words
-from paraphrastic_pipeline.report.summary import Headline, Ledger
+from paraphrastic_pipeline.report.summary import Headline
 
 # A share of contaminated pairs above which a reader is told, in %.
 _CONTAMINATED = 5.0
@@ -25,7 +25,6 @@ _LEAST_VALUES = 3
 def surprises(
     tables: Path,
     headline: Headline | None,
-    ledger: Ledger | None,
     outcomes: Sequence[Outcome],
     is_there: Callable[[str], bool],
 ) -> list[str]:
@@ -42,7 +41,7 @@ def surprises(
     for table, look in _LOOKS.items():
         if is_there(table):
             sentences += look(tables / f"{table}.csv")
-    return sentences + (list(_missed(ledger)) if ledger else [])
+    return sentences
 
 
 def _low(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -124,15 +123,6 @@ def _edges(path: Path) -> Iterator[str]:
                     f"The best {words(name)} of the model {model} is {best[name]}, the {end} of the "
                     f"{len(values)} values that were tried, so the best one may lie beyond it."
                 )
-
-
-def _missed(ledger: Ledger) -> Iterator[str]:
-    for name, table in ledger.tables.items():
-        if missed := table.counts["worse"]:
-            yield (
-                f"{missed} of {table.compared} figures of the papers in the table {words(name)} were "
-                "missed: ours are worse, and the printed ones lie outside their intervals."
-            )
 
 
 def _listed(names: Sequence[str]) -> str:

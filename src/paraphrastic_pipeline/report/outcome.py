@@ -99,20 +99,24 @@ def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome | N
     """
     content = read_json(after)
     before = read_json(untrained) if untrained else None
-    if not content["pairs"]:
+    if not content["datasets"]:
         return None
-    measured = content["measurements"]
+    measured, data = content["measurements"], content["datasets"].values()
     low, high = measured["found"]["interval"]
     return Outcome(
         model=model,
-        sentences=2 * sum(pair["n"] for pair in content["pairs"].values()),
+        sentences=2 * sum(about["n"] for about in data),
         found=100 * measured["found"]["value"],
         interval=(100 * low, 100 * high),
         hidden=100 * measured["found hidden"]["value"],
-        others=max(pair["others"] for pair in content["pairs"].values()),
+        others=max(about["others"] for about in data),
         before=100 * before["measurements"]["found"]["value"] if before else None,
-        examples=_examples(content["examples"], before["examples"] if before else []),
+        examples=_examples(_shown(content), _shown(before) if before else []),
     )
+
+
+def _shown(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [example for about in result["datasets"].values() for example in about["examples"]]
 
 
 def _examples(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[Example]:

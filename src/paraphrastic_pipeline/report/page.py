@@ -24,16 +24,13 @@ from paraphrastic_pipeline.report.outcome import read_outcomes
 from paraphrastic_pipeline.report.provenance import NAME as PROVENANCE
 from paraphrastic_pipeline.report.shown_tables import Table, read_table, words
 from paraphrastic_pipeline.report.summary import (
-    Ledger,
     provenance_facts,
     read_headline,
-    read_ledger,
     read_pairs,
     read_speeds,
     trained_models,
 )
 
-LEDGER = "ledger"
 _FOLDER = Path(__file__).parent
 _T = TypeVar("_T")
 _POINTS_A_PIXEL = 0.75
@@ -93,7 +90,6 @@ def write_report(
     page = _Page(folder, captions, figures, absent or {})
     chapters = [*CHAPTERS, *page.others()]
     headline = page.brief("Headline", read_headline, "sts")
-    ledger = page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv")
     provenance = page.attempt("Provenance", _summarise_provenance, folder / PROVENANCE)
     outcomes = page.brief("Held-out pairs", partial(read_outcomes, folder), "held_out") or []
     content = {
@@ -104,11 +100,10 @@ def write_report(
         "pairs": page.brief("Number of training pairs", read_pairs, "funnel"),
         "surprises": page.attempt(
             "What surprised",
-            lambda tables: surprises(tables, headline, ledger, outcomes, page.is_there),
+            lambda tables: surprises(tables, headline, outcomes, page.is_there),
             folder / "tables",
         ),
-        "chapters": [(chapter, list(page.sections(chapter, ledger))) for chapter in chapters],
-        "ledger": ledger,
+        "chapters": [(chapter, list(page.sections(chapter))) for chapter in chapters],
         "provenance": provenance,
         "missing": page.missing,
         "titles": {section.name: section.title for chapter in chapters for section in chapter.sections},
@@ -166,7 +161,7 @@ class _Page:
 
     def others(self) -> Iterator[Chapter]:
         """A chapter with the tables that belong to no other, if there are any."""
-        known = {section.name for chapter in CHAPTERS for section in chapter.sections} | {LEDGER}
+        known = {section.name for chapter in CHAPTERS for section in chapter.sections}
         paths = sorted((self.folder / "tables").glob("*.csv"))
         names = [path.stem for path in paths if path.stem not in known and self.is_there(path.stem)]
         if names:
@@ -175,7 +170,7 @@ class _Page:
             sections = [Section(name, words(name), figures=pictures.get(name, "")) for name in names]
             yield Chapter("more", "More", "Other tables of this run.", sections)
 
-    def sections(self, chapter: Chapter, ledger: Ledger | None) -> Iterator[_Shown]:
+    def sections(self, chapter: Chapter) -> Iterator[_Shown]:
         """The sections of a chapter that have a table or a picture."""
         for section in chapter.sections:
             path = self.folder / "tables" / f"{section.name}.csv"
@@ -187,7 +182,6 @@ class _Page:
             read = partial(
                 read_table,
                 intervals=intervals if section.intervals and intervals.exists() else None,
-                compared=ledger.beside(section.name) if ledger else (),
             )
             table = self.attempt(section.title, read, path) if is_there else None
             pictures = list(self._pictures(section))

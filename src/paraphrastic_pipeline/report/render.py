@@ -24,9 +24,8 @@ def render_table(
 
     A column counts as figures if it holds only numbers and empty cells. With the `intervals` of
     `tabulate_systems`, each figure is followed by its deviation over training runs, if there are several, and
-    its 95 % interval. It is bold if it is significantly better than all others of its column. In LaTeX,
-    published rows stand under the name of their paper. Empty columns are left out. A table wider than a page
-    is scaled to fit; a long one continues on the next page.
+    its 95 % interval. In LaTeX, published rows stand under the name of their paper. Empty columns are left
+    out. A table wider than a page is scaled to fit; a long one continues on the next page.
     """
     header, entries = read_csv_with_header(table)
     # Some columns are only filled under other configurations.
@@ -35,7 +34,7 @@ def render_table(
     figures = [name for name in columns if all(number(row[name]) is not None for row in rows if row[name])]
     notes = Notes(intervals)
     with atomic_output(markdown) as temporary:
-        cells = _cells(rows, notes, markup.markdown, "**{}**".format, " {}".format)
+        cells = _cells(rows, notes, markup.markdown, " {}".format)
         alignment = ["right" if column in figures else "left" for column in columns]
         names = [*map(markup.markdown, columns)]
         lines = tabulate(cells, names, tablefmt="pipe", disable_numparse=True, colalign=alignment)
@@ -48,15 +47,12 @@ def _cells(
     rows: Sequence[Row],
     notes: Notes,
     escaped: Callable[[str], str],
-    bold: Callable[[str], str],
     small: Callable[[str], str],
 ) -> list[list[str]]:
     """Entries with their notes, which consist of numbers, in a markup language."""
 
     def cell(row: Row, column: str) -> str:
         entry, note = escaped(row[column]), notes.of(row, column)
-        if entry and note.best:
-            entry = bold(entry)
         return entry + (small(str(note)) if entry and str(note) else "")
 
     return [[cell(row, column) for column in row] for row in rows]
@@ -65,7 +61,7 @@ def _cells(
 def _latex(
     rows: Sequence[Row], columns: Sequence[str], figures: Sequence[str], notes: Notes, caption: str
 ) -> str:
-    plain = _cells(rows, notes, str, "{}".format, " {}".format)
+    plain = _cells(rows, notes, str, " {}".format)
     width = sum(max(map(len, column)) + 2 for column in zip(columns, *plain, strict=True))
     alignment = "".join("r" if column in figures else "l" for column in columns)
     header = [r"\toprule", _latex_row(map(markup.latex, columns)), r"\midrule"]
@@ -75,7 +71,6 @@ def _latex(
         rows,
         notes,
         markup.latex,
-        r"\textbf{{{}}}".format,
         lambda note: rf"{{\scriptsize {markup.latex(note)}}}",
     )
     for row, line in zip(rows, cells, strict=True):

@@ -1,7 +1,7 @@
 """Tables for display: figures with their intervals, and on the page this run's rows above published ones."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,13 +34,11 @@ class Cell:
         text: the text to show.
         value: the number that rows are sorted by; None if the entry is not a number.
         note: how certain a figure is: its deviation and its interval.
-        best: whether the figure is significantly better than all others.
     """
 
     text: str
     value: float | None = None
     note: str = ""
-    best: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +57,12 @@ class Table:
         columns: labels of the columns.
         numeric: whether each column holds numbers.
         groups: the rows by heading.
-        folded: published rows that no figure of this run stands beside, by heading.
         footnotes: what figures are without, for the rows whose names have a star.
     """
 
     columns: Sequence[str]
     numeric: Sequence[bool]
     groups: Mapping[str, Sequence[DisplayedRow]]
-    folded: Mapping[str, Sequence[DisplayedRow]]
     footnotes: Sequence[str] = ()
 
 
@@ -77,13 +73,11 @@ class Note:
     Attributes:
         deviation: standard deviation over training runs; empty if there is one run.
         interval: ends of the 95 % interval, low and high; empty for a published figure.
-        best: whether the figure is significantly better than all others.
         group: the paper and the table that a published figure is printed in.
     """
 
     deviation: str = ""
     interval: tuple[str, ...] = ()
-    best: bool = False
     group: str = ""
 
     def __str__(self) -> str:
@@ -99,7 +93,6 @@ class Notes:
             (row["system"], row["source"], row["row"], row["column"]): Note(
                 _rounded(row["deviation"]),
                 tuple(_rounded(row[end]) for end in ("low", "high") if row[end]),
-                row["best"] == "yes",
                 row["group"],
             )
             for row in (_rows(intervals) if intervals else ())
@@ -147,7 +140,7 @@ def plain_system(name: str) -> tuple[str, list[str]]:
     return _WITHOUT.sub("", name), _WITHOUT.findall(name)
 
 
-def read_table(path: Path, intervals: Path | None = None, compared: Collection[str] = ()) -> Table:
+def read_table(path: Path, intervals: Path | None = None) -> Table:
     """Read a table of the pipeline.
 
     Columns of intervals (`…_low` and `…_high`, or `low` and `high` after the column that they describe) and
@@ -156,8 +149,6 @@ def read_table(path: Path, intervals: Path | None = None, compared: Collection[s
     Args:
         path: the CSV file.
         intervals: the CSV file of intervals of a table of systems; None if there is none.
-        compared: the papers' tables, such as `ParaNMT-50M, Table 7`, in which a figure has one of this run
-            beside it.
 
     Raises:
         InputError: a file is damaged, or the table is empty.
@@ -175,7 +166,6 @@ def read_table(path: Path, intervals: Path | None = None, compared: Collection[s
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
     groups: dict[str, list[DisplayedRow]] = {}
-    folded: dict[str, list[DisplayedRow]] = {}
     footnotes: dict[str, None] = {}
     # The sort is stable: this run's rows keep their order, above the published ones.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
@@ -188,10 +178,8 @@ def read_table(path: Path, intervals: Path | None = None, compared: Collection[s
             place = columns.index("system")
             cells[place] = replace(cells[place], text=name + "*" * bool(without))
         group = notes.group(row)
-        is_folded = row.get("source") == "published" and not (group in compared if group else compared)
-        shown = folded if is_folded else groups
-        shown.setdefault(_title(row, group), []).append(DisplayedRow(cells, row.get("source", "")))
-    return Table([words(name) for name in columns], numeric, groups, folded, list(footnotes))
+        groups.setdefault(_title(row, group), []).append(DisplayedRow(cells, row.get("source", "")))
+    return Table([words(name) for name in columns], numeric, groups, list(footnotes))
 
 
 def _title(row: Row, group: str) -> str:
@@ -223,7 +211,7 @@ def _cell(row: Row, name: str, span: Sequence[str], note: Note, large: bool) -> 
     elif around:
         note = replace(note, interval=tuple(around))
     text = readable(row[name], large=large)
-    return Cell(text, number(row[name]), str(note).replace("-", "−"), note.best)
+    return Cell(text, number(row[name]), str(note).replace("-", "−"))
 
 
 def readable(text: str, *, large: bool = True) -> str:

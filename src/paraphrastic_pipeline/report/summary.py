@@ -1,8 +1,7 @@
-"""Summaries on the page: the headline, the ledger by verdict, and the provenance of the results."""
+"""Summaries on the page: the headline, the speed, and the provenance of the results."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,6 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.report.shown_tables import plain_system, read_rows, readable
-
-VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
-# Verdicts on figures that nothing of ours stands beside.
-_ALONE = ("not run", "baseline")
-_LEDGER = ("table", "paper", "printed_in", "system", "row", "column", "published", "measured", "low", "high",
-           "difference", "verdict", "why")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,44 +121,6 @@ def read_speeds(path: Path) -> list[tuple[str, str]]:
         what = f"is the best figure that the papers print for one core: {best_printed['system']}{without}"
         speeds.append((readable(best_printed["sentences_per_second"]), what))
     return speeds
-
-
-@dataclass(frozen=True, slots=True)
-class Ledger:
-    """Published figures with their verdicts, and a ledger of each published table."""
-
-    rows: Sequence[Mapping[str, str]]
-    tables: Mapping[str, "Ledger"] = field(default_factory=dict)
-
-    def beside(self, table: str) -> set[str]:
-        """The papers' tables in which a figure of the pipeline's `table` has one of ours beside it."""
-        return {
-            f"{row['paper']}, {row['printed_in']}"
-            for row in self.rows
-            if row["table"] == table and row["verdict"] not in _ALONE
-        }
-
-    @property
-    def compared(self) -> int:
-        """How many figures have one of ours beside them."""
-        return sum(row["verdict"] not in _ALONE for row in self.rows)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many figures have each verdict."""
-        counts = Counter(row["verdict"] for row in self.rows)
-        return {verdict: counts[verdict] for verdict in (*VERDICTS, *sorted(set(counts) - set(VERDICTS)))}
-
-
-def read_ledger(path: Path) -> Ledger:
-    """Read the ledger; an `InputError` if it is missing or damaged."""
-    rows = read_rows(path)
-    if lacking := [name for name in _LEDGER if name not in rows[0]]:
-        raise InputError(f"{path}: has no column {lacking[0]}")
-    # Readers look for figures that were compared, so these rows and their tables come first.
-    rows.sort(key=lambda row: ("", *_ALONE).index(row["verdict"] if row["verdict"] in _ALONE else ""))
-    names = dict.fromkeys(row["table"] for row in rows)
-    return Ledger(rows, {name: Ledger([row for row in rows if row["table"] == name]) for name in names})
 
 
 def trained_models(content: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -171,7 +171,7 @@ def all_definitions(config: Configuration, given: Mapping[str, Json]) -> dict[st
             add(model, name, settings, f"studies.{study}{'' if model in given else '.model'}")
     for model in config.language_choice.models if config.language_choice.prefixed else ():
         # Its tokens have their own parameters (Wieting et al. 2019, section 4.2).
-        variant = {"encoder.languages": "separate", "published_as": []}
+        variant = {"encoder.languages": "separate"}
         add(model, prefixed_name(model), variant, "language_choice.prefixed")
     for model, definition in [*definitions.items()]:
         first = int(definition.get("seed", config.seed))

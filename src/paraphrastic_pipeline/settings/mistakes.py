@@ -86,7 +86,7 @@ def _dataset(
 def _testsets(config: Configuration, datasets: Datasets) -> Iterator[str]:
     """Data sets for evaluation and language identification that are unknown, or of another kind."""
     evaluation, searched = config.evaluation, vars(config.contamination.testsets)
-    names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "probes", "senteval")}
+    names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "senteval")}
     names |= {f"evaluation.polish.{task}": name for task, name in (evaluation.polish or {}).items()}
     names |= {f"contamination.testsets.{task}": name for task, name in searched.items()}
     names |= {"language_id": config.language_id, "language_choice.uriel": config.language_choice.uriel}

@@ -36,16 +36,6 @@ class Evaluations:
         # All systems that are evaluated, in the order of the tables' rows.
         self.systems = self._evaluated_systems(self.config.models)
         self._check_only()
-        # The prepared test sets of all tasks that any system is evaluated on.
-        self.prepared_testsets = list(
-            dict.fromkeys(
-                task.testsets.format(part=part)
-                for name, task in TASKS.items()
-                if not task.others
-                for system in self.systems_of(name)
-                for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
-            )
-        )
         # Speed is measured on these models' English sentences, as in the papers; empty if it is not measured.
         self.speed_models = [
             model

@@ -15,7 +15,6 @@ from typing import Any
 TABLES = {
     "contamination": "corpus.contamination:tabulate_contamination",
     "corpora": "corpus.statistics:tabulate_corpora",
-    "dataset_differences": "evaluation.study_tables:tabulate_differences",
     "funnel": "corpus.counts:tabulate_funnel",
     "language_choice": "evaluation.language_choice:tabulate_language_choice",
     "speed": "evaluation.speed:tabulate_speed",
@@ -33,7 +32,6 @@ FIGURES = {
 }
 TESTSETS = {
     "sts": "evaluation.sts_data:prepare_sts",
-    "probes": "evaluation.probes:prepare_probes",
     "tatoeba": "evaluation.bitext_data:prepare_tatoeba",
     "bucc": "evaluation.bitext_data:prepare_bucc",
     # The test sets of all suites of transfer tasks.

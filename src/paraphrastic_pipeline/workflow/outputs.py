@@ -1,16 +1,11 @@
 """The tables and figures of a run, and why others are not made, for the rules of the pipeline."""
 
-import json
-from collections.abc import Iterable, Sequence
-from hashlib import sha256
+from collections.abc import Iterable
 from pathlib import Path
 
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.report.contents import CAPTIONS
 from paraphrastic_pipeline.settings.definitions import seed_runs
-from paraphrastic_pipeline.settings.sections.configuration import Definition
-from paraphrastic_pipeline.settings.sections.evaluation import System
-from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.functions import FIGURES
@@ -23,36 +18,19 @@ _SETTINGS = {
 }
 
 
-def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
-    """Return those configuration files that lie below `config/` in `root`, by their paths there."""
-    folder = Path(root, "config").resolve()
-    below = {path for path in (Path(file).resolve() for file in files) if path.is_relative_to(folder)}
-    return sorted(path.relative_to(folder).as_posix() for path in below)
-
-
-def sample_files(results: Iterable[str]) -> list[str]:
-    """Return the files of resamples beside results."""
-    return [path.removesuffix(".json") + ".npz" for path in results]
-
-
 class Results:
     """What a checked configuration says about tables and figures.
 
     Args:
         evaluations: the evaluations whose results the tables show.
         root: the folder of the project, whose `config/published/` has one CSV file per published table.
-        configs: the files of the configuration that lie below `config/`, by their paths there.
     """
 
-    def __init__(self, evaluations: Evaluations, root: Path, configs: Sequence[str] = ()) -> None:
+    def __init__(self, evaluations: Evaluations, root: Path) -> None:
         self.evaluations, self.root = evaluations, root
         self.config = config = evaluations.config
         # The tables of systems that have at least one row.
         self.system_tables = [table for table in LAYOUTS if self.rows(table)]
-        # The results on STS that are compared with each other, by name of the system.
-        self.differing = {
-            name: paths[0] for name, paths in self.systems("sts").items() if name not in evaluations.untrained
-        }
         # All tables that are made.
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
@@ -84,30 +62,6 @@ class Results:
         # The captions of all tables.
         mark = "; the data are a sample, or stand in for others" if config.sample else ""
         self.captions = {table: CAPTIONS[table] + mark for table in self.tables}
-        # All tables with published figures, and why some of them are not compared with measured ones.
-        self.published = sorted(path.stem for path in (root / "config" / "published").glob("*.csv"))
-        self.off = self._off()
-        # Tables that are compared with published ones, besides those of systems.
-        self.compared = [table for table in self.published if table in made and table not in self.off]
-        # What the ledger needs to know about the configuration: the fields of `ledger.Run`.
-        defined: dict[str, Definition | System] = {**config.definitions, **config.systems}
-        texts = {name: json.dumps(as_json(entry), sort_keys=True) for name, entry in defined.items()}
-        claims = {name: entry.published_as for name, entry in defined.items()}
-        self.ledger_run = {
-            "configs": list(configs),
-            "published_as": {name: systems for name, systems in claims.items() if systems},
-            "config_digests": {name: sha256(text.encode()).hexdigest() for name, text in texts.items()},
-            "gathered": config.models,
-            "off": self.off,
-            "lacking": {
-                model: f"it needs {file}, which is given on request"
-                for model, file in evaluations.models.left_out.items()
-            },
-            "incomparable": self._incomparable(),
-            "left_out": {table: self._left_out(table) for table in self.system_tables},
-            "gaps": self._gaps(),
-            "sample": config.sample,
-        }
 
     def _others(self) -> dict[str, bool]:
         """Return all tables besides those of systems, and whether they are made."""
@@ -115,7 +69,6 @@ class Results:
         corpora = bool(models.model_corpora)
         choice = bool(self.config.language_choice.models)
         return {
-            "dataset_differences": len(self.differing) > 1,
             "contamination": corpora,
             "corpora": corpora,
             "funnel": corpora,
@@ -125,35 +78,6 @@ class Results:
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
         }
-
-    def _off(self) -> dict[str, str]:
-        reasons = {}
-        for table in self.published:
-            if table in LAYOUTS and table not in self.system_tables:
-                reasons[table] = self.absent[table]
-            elif table not in self.tables:
-                reasons[table] = f"the configuration does not ask for the table {table}"
-        return reasons
-
-    def _incomparable(self) -> dict[str, dict[str, str]]:
-        """Return why the figures of some columns cannot be compared, by table and column."""
-        why = "the document frequencies are those of the corpora themselves"
-        corpora = {"idf": why, "idf_std": why, "parse_entropy": "the corpora are not parsed"}
-        return {"corpora": corpora}
-
-    def _left_out(self, table: str) -> list[str]:
-        """Return the systems that `evaluation.only` leaves out of a table."""
-        only = self.config.evaluation.only.get(LAYOUTS[table].task)
-        return [] if only is None else [name for name in self.evaluations.systems if name not in only]
-
-    def _gaps(self) -> dict[str, str]:
-        """Return why tables that are made may lack rows or columns, by table."""
-        gaps = {"speed": "the machine has no such device, or another number of cores"}
-        study = self.config.language_choice
-        if study.models and study.uriel is None:
-            why = "language_choice.uriel is null, so there are no distances between languages"
-            gaps |= dict.fromkeys(("language_choice", "language_choice_correlations"), why)
-        return gaps
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """Return the cards of all models and the tables of held-out pairs and of STS.

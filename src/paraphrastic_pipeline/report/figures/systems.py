@@ -23,8 +23,8 @@ _SOURCES = {
 def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title: str) -> None:
     """Plot a panel for each column (and row) of a table: the figures of all systems with 95 % intervals.
 
-    `intervals` is the file of intervals of `tabulate_systems`; published figures have no interval. A mark is
-    filled if its figure is significantly better than all others. `title` says what is measured.
+    `intervals` is the file of intervals of `tabulate_systems`; published figures have no interval. `title`
+    says what is measured.
     """
     rows = read_rows(intervals)
     systems = list(dict.fromkeys((row["system"], row["source"]) for row in rows))
@@ -41,8 +41,7 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
             colour, mark = _SOURCES[row["source"]]
             if row["low"]:
                 axes.plot([float(row["low"]), float(row["high"])], [place, place], color=colour, lw=1.4)
-            fill = colour if row["best"] else "white"
-            axes.plot(float(row["value"]), place, mark, ms=4.5, mfc=fill, mec=colour, mew=1.2)
+            axes.plot(float(row["value"]), place, mark, ms=4.5, mfc="white", mec=colour, mew=1.2)
         plain_axes(axes, grid="x")
         axes.spines["left"].set_visible(False)
         axes.tick_params(length=0, labelsize=8)

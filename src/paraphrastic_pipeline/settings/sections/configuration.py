@@ -79,8 +79,6 @@ class Definition(ModelSections, WithCorpora):
 
     seeds: Annotated[Whole, Field(ge=1, le=100)] = 1
     """The number of runs that differ only in their seed; `de` becomes `de`, `de-seed-2` and so on."""
-    published_as: list[str] = setting([])
-    """The published systems that the model stands for in the ledger, by their names in `config/published`."""
     seed: Count = 1
     """The seed of training, if it is not the global one."""
     languages: Several[LanguageCode]

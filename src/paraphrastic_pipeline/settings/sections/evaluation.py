@@ -75,8 +75,6 @@ class Evaluation:
     """Restricts a task to the systems that are named."""
     tatoeba: Tatoeba | None = None
     bucc: Bucc | None = None
-    probes: str | None = None
-    """The data set with sentences that differ in a negation, a number, a name or the like; null for none."""
     senteval: str | None = None
     """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
     polish: Annotated[Mapping[PolishTask, str], Field(min_length=6)] | None = None
@@ -97,8 +95,6 @@ class System(OtherEncoder):
     """Its licence, as the cards of models that learn from it state it; null if it is unknown."""
     label: Label | None = None
     """Its name in tables; null for the name of the entry."""
-    published_as: list[str] = setting([])
-    """The published systems that it stands for in the ledger, by their names in `config/published`."""
 
 
 @section
