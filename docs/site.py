@@ -1,8 +1,8 @@
 """Gather the pages of the documentation for MkDocs: `python docs/site.py FOLDER`.
 
 MkDocs wants all pages in one folder. README and the pages beside what they describe are copied there with the
-pages of `docs/` and those that `generate.py` makes, and links between them are rewritten. Links to other files
-become plain text.
+pages of `docs/` and those that `generate.py` makes. Links between them are rewritten, and links to other
+files become plain text.
 """
 
 import os
