@@ -22,9 +22,8 @@ from paraphrastic_pipeline.report.figures.training import _without_rests, plot_t
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training import history as history_module
 from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.history import HISTORY
-from paraphrastic_pipeline.training.loop import TrainingRun
+from paraphrastic_pipeline.training.loop import Development, TrainingRun
 
 Data = tuple[Path, Path]
 

@@ -11,7 +11,7 @@ from paraphrastic_pipeline.report.first_screen import surprises
 from paraphrastic_pipeline.report.outcome import Outcome
 from paraphrastic_pipeline.report.page import write_report
 from paraphrastic_pipeline.report.summary import Gain, Headline, read_speeds
-from paraphrastic_pipeline.training.durations import in_words
+from paraphrastic_pipeline.training.history import in_words
 
 
 def found(tables: Path, headline: Headline | None = None) -> list[str]:

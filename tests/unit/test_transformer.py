@@ -33,8 +33,7 @@ from paraphrastic_pipeline.training.initialization import TrainingInputs, untrai
 from paraphrastic_pipeline.training.loop import megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
-from paraphrastic_pipeline.training.transformer import initialize_transformer, tokenize_pairs
-from paraphrastic_pipeline.training.transformer_modules import load_tokenizer
+from paraphrastic_pipeline.training.transformer import initialize_transformer, load_tokenizer, tokenize_pairs
 
 PAIRS = sentence_pairs(100)
 RUN = replace(

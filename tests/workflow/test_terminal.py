@@ -3,6 +3,7 @@
 import os
 import pty
 import subprocess
+import termios
 from pathlib import Path
 
 from pipelines import command, copy_pipeline, environment, snakemake
@@ -11,6 +12,7 @@ from pipelines import command, copy_pipeline, environment, snakemake
 def on_terminal(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run the pipeline with a terminal as its standard error; return its status and what it showed."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 120))
     process = subprocess.Popen(
         command(*arguments), cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=theirs
     )
@@ -29,8 +31,7 @@ def test_a_terminal_shows_a_bar_and_a_log_all_steps(tmp_path: Path) -> None:
     folder = copy_pipeline(tmp_path / "pipeline")
     status, shown = on_terminal(folder, "results/testsets/sts.parquet")
     assert status == 0, shown
-    assert "0 of 2 steps" in shown
-    assert "2 of 2 steps" in shown.split("\r")[-1]
+    assert "2 of 2 steps" in shown
     assert "Prepare the test sets sts" in shown
     (log,) = (folder / ".snakemake/log").glob("*.log")
     assert "Prepare the test sets sts" in log.read_text()

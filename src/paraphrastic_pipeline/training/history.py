@@ -19,7 +19,6 @@ import time
 from pathlib import Path
 
 from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.durations import in_words
 
 log = logging.getLogger(__name__)
 
@@ -82,3 +81,13 @@ class History:
 
     def _pairs(self, progress: Progress) -> int:
         return progress.epoch * self.n_pairs + progress.pairs_read
+
+
+def in_words(seconds: float) -> str:
+    """Seconds as `40 seconds`, `25 minutes`, `3.5 hours` or `4.0 days`."""
+    for unit, size in (("days", 86400), ("hours", 3600)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds:.0f} second{'s' * (round(seconds) != 1)}"
