@@ -1,8 +1,8 @@
 """Gather the pages of the documentation for MkDocs: `python docs/site.py FOLDER`.
 
 MkDocs wants all pages in one folder. README and the pages beside what they describe are copied there with the
-pages of `docs/` and the reference of settings, and links between them are rewritten. Links to other files
-become plain text.
+pages of `docs/` and those that `generate.py` makes. Links between them are rewritten, and links to other
+files become plain text.
 """
 
 import os
@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from generate import SETTINGS, settings
+from generate import PAGES
 
 ROOT = Path(__file__).parents[1]
 # Pages that are not in `docs/`, and their names on the site.
@@ -34,11 +34,11 @@ def main() -> None:
     for path in (ROOT / "docs").rglob("*"):
         if path.is_file() and path.suffix in (".md", ".png", ".svg", ".css", ".js"):
             pages[path] = path.relative_to(ROOT / "docs")
-    pages[SETTINGS] = Path(SETTINGS.name)
+    pages |= {path: Path(path.name) for path in PAGES}
     for source, target in pages.items():
         (site / target).parent.mkdir(parents=True, exist_ok=True)
         if source.suffix == ".md":
-            text = settings() if source == SETTINGS else source.read_text(encoding="utf-8")
+            text = PAGES[source]() if source in PAGES else source.read_text(encoding="utf-8")
             (site / target).write_text(with_links(text, source, target, pages), encoding="utf-8")
         else:
             shutil.copy(source, site / target)

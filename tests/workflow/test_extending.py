@@ -24,7 +24,7 @@ def examples(section: str) -> list[str]:
 CONFIG = """
 models: [fr]
 definitions:
-  fr: {languages: [en, fr], corpora: [CORPUS]}
+  fr: {languages: [en, fr], corpora: [sample_aligned]}
 language_id: null
 selection: {bitext: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
@@ -33,12 +33,8 @@ evaluation: {sts: sample_sts, bootstrap_samples: 100}
 RUN = ("--configfile", "config.yaml", "--")
 
 
-# The new kind is inserted before this one.
-TMX = '    "tmx": _corpus'
-
-
-def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -> None:
-    (folder / "config.yaml").write_text(CONFIG.replace("CORPUS", corpus) + more)
+def configure(folder: Path, *, more: str = "") -> None:
+    (folder / "config.yaml").write_text(CONFIG + more)
 
 
 def test_a_filter_is_a_setting_and_a_score(pipeline: Path, edit: Edit) -> None:
@@ -93,21 +89,6 @@ def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> 
     # The new table is among all tables and on the page of results.
     run = snakemake(pipeline, "--dry-run", "--forcerun", "evaluate_system", *RUN, "results/report.html")
     assert "Evaluate theirs on detection" in run.stdout
-
-
-@pytest.mark.slow("runs a pipeline")
-def test_a_kind_of_corpus_is_named_in_a_table_and_has_a_reader(pipeline: Path, edit: Edit) -> None:
-    kind, reader, entry = examples("A kind of corpus")
-    edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{kind}{TMX}")
-    readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
-    edit(readers, "def _captions(", f"{reader}\n\ndef _captions(")
-    edit(readers, '        case "tmx":', f'{entry}        case "tmx":')
-    (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
-    configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 0.5}\n")
-    run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
-    assert run.returncode == 0, run.stdout
-    log = (pipeline / "results/logs/extract_corpus/talks/en-fr.log").read_text()
-    assert "talks.pipe:2: no bar between source and target" in log
 
 
 @pytest.mark.slow("makes training data")
