@@ -91,9 +91,9 @@ def test_bytes_that_are_not_utf8(pipeline: Path, opus: Opus) -> None:
     run = snakemake(pipeline, "--configfile", "config.yaml", "--", PAIRS)
     assert run.returncode == 0, run.stdout
     log = (pipeline / "results/logs/extract_corpus/mine/en-xx.log").read_text()
-    assert "c.en-xx.xx:42: not UTF-8: byte 0xff" in log
+    assert "c.xx:42: not UTF-8: byte 0xff" in log
     (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 0.001}\n")
-    fails(pipeline, PAIRS, "en-xx.txt.zip: c.en-xx.xx:42: not UTF-8: byte 0xff (1 of 500 rows")
+    fails(pipeline, PAIRS, "en-xx.txt.zip: c.xx:42: not UTF-8: byte 0xff (1 of 500 rows")
 
 
 def test_an_sts_archive_with_a_missing_file(pipeline: Path, opus: Opus) -> None:
