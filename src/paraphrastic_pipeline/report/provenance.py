@@ -17,7 +17,7 @@ from paraphrastic.base.files import write_json
 NAME = "provenance.json"
 
 
-def write_provenance(output: str | Path, *, config: Mapping[str, Any]) -> None:
+def write_provenance(provenance: str | Path, *, config: Mapping[str, Any]) -> None:
     """Write the complete configuration with its digest and seed, and under `written` the rest, as JSON."""
     # Imported here, since rules import this module for the digest alone.
     from paraphrastic_pipeline.evaluation.speed import processor_name
@@ -33,7 +33,7 @@ def write_provenance(output: str | Path, *, config: Mapping[str, Any]) -> None:
         "packages": dict(sorted(packages.items(), key=lambda item: item[0].lower())),
     }
     about = {"seed": config.get("seed"), "config": config, "config_digest": config_digest(config)}
-    write_json(output, {"written": written, **about})
+    write_json(provenance, {"written": written, **about})
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
