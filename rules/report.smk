@@ -6,23 +6,23 @@ PAGE_TABLES = expand("results/tables/{table}.csv", table=results.tables)
 PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)
 
 
-report: "../workflow/report/workflow.rst"
-
-
 # Written after everything that a reader may look at: tables, figures, models and results of systems.
 rule write_provenance:
     input:
-        PAGE_TABLES,
-        PAGE_INTERVALS,
-        expand("results/figures/{figure}.svg", figure=results.figures),
-        [
-            f"results/models/{model}/{name}"
-            for model in settings.models
-            for name in [*corpora.model_file_names(model), "README.md"]
+        files=[
+            *PAGE_TABLES,
+            *PAGE_INTERVALS,
+            *expand("results/figures/{figure}.svg", figure=results.figures),
+            *(
+                f"results/models/{model}/{name}"
+                for model in settings.models
+                for name in [*corpora.model_file_names(model), "README.md"]
+            ),
+            *sorted({path for table in results.system_tables for path in results.files(table)}),
         ],
-        sorted({path for table in results.system_tables for path in results.files(table)}),
     output:
         provenance="results/provenance.json",
+        sums="results/SHA256SUMS",
     log:
         "results/logs/write_provenance.log",
     conda:
@@ -50,7 +50,6 @@ rule write_report:
     output:
         output=report(
             "results/report.html",
-            caption="../workflow/report/page.rst",
             category="Summary",
             labels={"shows": "page"},
         ),
@@ -65,7 +64,6 @@ rule write_report:
         results="results",
         captions=results.captions,
         figures=results.figures,
-        absent=results.absent,
     message:
         "Write the report"
     script:

@@ -1,10 +1,8 @@
 """Mistakes that no single setting shows and that would cost a person an hour, each on one line."""
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -28,8 +26,6 @@ def mistakes(config: Configuration, registry: Datasets, datasets: Datasets) -> I
     mirror, definitions = config.mirror, config.definitions
     if mirror and (error := secret_error(mirror)):
         yield f"mirror: {error}"
-    elif mirror and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
-        yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
     models = {"models": config.models, "language_choice.models": config.language_choice.models}
     models["evaluation.retrieval"] = config.evaluation.retrieval or []
     for key, named in models.items():
@@ -156,7 +152,6 @@ def _data(definition: Definition, config: Configuration, datasets: Datasets) -> 
         # A corpus without the definition's languages is told of above.
         with suppress(InputError):
             kinds[name] = {*map(selection_kind, pairs_of(definition, name, datasets))}
-    yield "corpora", not names, "is missing"
     if definition.architecture.separate and len(definition.languages) == 2:
         alone = [name for name in names if name in texts or "paraphrase" in kinds[name]]
         yield "corpora", alone, f"{alone} has no translations, which separate languages need"
@@ -192,6 +187,3 @@ def _model(definition: Definition) -> Iterator[Row]:
     yield "encoder.transformer", transformer and (others or training.soup > 1), "has no parts, init or soup"
     begins = bool(training.teacher)
     yield "training.teacher", begins != (training.init == "teacher"), "needs init: teacher, and it a teacher"
-    fused = training.engine == "fused" and not training.trains_fused(architecture)
-    why = f"fused trains an average without {training.only_autograd or 'penalties'}"
-    yield "training.engine", fused, why

@@ -20,11 +20,16 @@ term. Decoupled weight decay λ multiplies a row by c_j = 1 − lr_(l+j) · λ b
 the factor c_(j+1) · … · c_k, and the row the factor c_1 · … · c_k.
 """
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np import arrayobj
 
 from paraphrastic.base.arrays import Float32, Float64, Int32, Int64
 from paraphrastic.base.jit import jit, jit_sum
-from paraphrastic_pipeline.training.processor import prefetch
 from paraphrastic_pipeline.training.sparse_rows import MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -110,6 +115,25 @@ def missed_steps(last: Int64, step: Step) -> Missed:
         if k < HORIZON:
             seen[k] = i
     return Missed(steps, figures[0], figures[1], figures[2], figures[3], figures[4], figures[5])
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Fetch the cache line that holds `array[index]` before it is needed."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = arrayobj.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte = ir.IntType(8).as_pointer()
+        address = builder.bitcast(builder.gep(start, [arguments[1]]), byte)
+        number = ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        # The arguments mean: for writing, keep in all caches, data (not instructions).
+        builder.call(function, [address, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
 
 
 @jit

@@ -18,8 +18,8 @@ import logging
 import time
 from pathlib import Path
 
+from paraphrastic.base.files import unwritable_named
 from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.durations import in_words
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +37,9 @@ class History:
 
     def start(self, progress: Progress) -> None:
         """Write what the history has so far."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(progress.lines), encoding="utf-8")
+        with unwritable_named(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text("".join(progress.lines), encoding="utf-8")
         self._logged_pairs = self._pairs(progress)
 
     def add(self, progress: Progress, *, megabatch: int, before: int) -> None:
@@ -75,10 +76,20 @@ class History:
             "seconds": round(progress.seconds, 3),
         }
         progress.lines.append(json.dumps(line) + "\n")
-        with self.path.open("a", encoding="utf-8") as file:
+        with unwritable_named(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(progress.lines[-1])
         progress.line_loss, progress.line_pairs, progress.is_scored = 0.0, 0, False
         progress.line_seconds = progress.seconds
 
     def _pairs(self, progress: Progress) -> int:
         return progress.epoch * self.n_pairs + progress.pairs_read
+
+
+def in_words(seconds: float) -> str:
+    """Seconds as `40 seconds`, `25 minutes`, `3.5 hours` or `4.0 days`."""
+    for unit, size in (("days", 86400), ("hours", 3600)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds:.0f} second{'s' * (round(seconds) != 1)}"

@@ -2,8 +2,11 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +26,14 @@ log = logging.getLogger(__name__)
 
 # Scores parameters on the development data; higher is better.
 Score = Callable[[Weights], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """How a model is scored while it is trained, from its files, and on which data; higher is better."""
+
+    score: Callable[[Any], float]
+    data: Sequence[Path]
 
 
 def train(
@@ -161,8 +172,15 @@ def _score(
 ) -> Weights:
     """Score the current parameters, and return the best ones for early stopping."""
     weights = engine.weights()
-    progress.development = value = score(weights)
-    progress.is_scored = True
+    try:
+        value = score(weights)
+    except InputError as error:
+        if settings.early_stopping:
+            raise
+        # The score would only be shown, so training goes on without it.
+        log.warning("no score: %s", error)
+        return best
+    progress.development, progress.is_scored = value, True
     if settings.early_stopping is None:
         return best
     if progress.best is None or value > progress.best:

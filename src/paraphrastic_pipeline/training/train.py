@@ -16,13 +16,12 @@ from paraphrastic_pipeline.base.devices import choose_device, choose_precision
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoint
-from paraphrastic_pipeline.training.development import Development
 from paraphrastic_pipeline.training.engine import Engine, Weights
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
 from paraphrastic_pipeline.training.initialization import TABLE, initialize
 from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
-from paraphrastic_pipeline.training.loop import megabatch_size, train
+from paraphrastic_pipeline.training.loop import Development, megabatch_size, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.threads import Workers
 
@@ -86,7 +85,7 @@ def _settled(settings: TrainingSettings, architecture: Architecture) -> Training
     device = choose_device(settings.device, key="training.device")
     fused = settings.trains_fused(architecture) and device == "cpu"
     if settings.engine == "fused" and not fused:
-        raise ValueError("the fused engine trains one averaged part, on a processor")
+        raise InputError("training.engine: fused trains an average with the margin loss, on a processor")
     settings = replace(
         settings,
         engine="fused" if fused else "autograd",

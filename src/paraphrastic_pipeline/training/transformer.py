@@ -10,10 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.interop.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.model.architecture import TOKENS, Transformer
+from paraphrastic.model.hub import load_from_hub, not_installed
 from paraphrastic.model.transformer import TransformerEncoder, write_transformer
-from paraphrastic.model.transformer_tokens import padded, tokenize, tokenizer_digest
+from paraphrastic.model.transformer_tokens import NO_LIMIT, padded, tokenize, tokenizer_digest
 from paraphrastic_pipeline.training.dataset import (
     PAIRS,
     SIDES,
@@ -26,10 +29,23 @@ from paraphrastic_pipeline.training.dataset import (
 from paraphrastic_pipeline.training.engine import Weights
 from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.transformer_modules import load_modules, load_tokenizer
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+
+# Entries of a Transformer's configuration that are probabilities of dropout.
+_PROBABILITIES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+# Transformers that count positions from the id of their padding.
+_LATE_POSITIONS = {
+    "camembert",
+    "data2vec-text",
+    "longformer",
+    "mpnet",
+    "roberta",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+}
 
 
 def tokenize_pairs(
@@ -138,3 +154,105 @@ def initialize_transformer(inputs: TrainingInputs) -> Initialization:
         return encoder.files(weights, {**config, **about})
 
     return Initialization(encoder=encoder, files=files)
+
+
+def load_modules(
+    transformer: Transformer, *, lowercase: bool, dropout: float | None = None, seed: int = 0
+) -> "SentenceTransformer":
+    """Put a Transformer and its pooling together, in sentence-transformers' modules.
+
+    Args:
+        transformer: the Transformer, whose parameters are loaded, and the pooling.
+        lowercase: whether sentences are lower-cased; see `load_tokenizer`.
+        dropout: the probability of dropout in the layers; None for the Transformer's own.
+        seed: seed of the weights of an LSTM.
+
+    Raises:
+        InputError: the extra `neural` is not installed, the Transformer cannot be loaded, or it cannot read
+            as many tokens as that.
+    """
+    try:
+        # Imported late: the packages are optional and take seconds to import.
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+        from sentence_transformers.sentence_transformer.modules import Transformer as Layers
+        from transformers.utils.logging import disable_progress_bar
+
+        from paraphrastic.model.lstm_pooling import LastState
+    except ImportError:
+        raise not_installed(transformer.place, "sentence-transformers") from None
+    disable_progress_bar()
+    probabilities = {}
+    if dropout is not None:
+        config = load_config(transformer.place)
+        probabilities = {name: dropout for name in _PROBABILITIES if hasattr(config, name)}
+    layers = load_from_hub(
+        transformer.place,
+        "transformers",
+        lambda place: Layers(place, model_kwargs={"dtype": torch.float32}, config_kwargs=probabilities),
+    )
+    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer, lowercase)
+    width, modules = layers.get_embedding_dimension(), [layers]
+    mode = {"mean": "mean", "cls": "cls", "lstm_last": "lasttoken"}[transformer.pooling]
+    if transformer.lstm_size is not None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            modules.append(LastState(width, transformer.lstm_size, num_layers=1, bidirectional=False))
+        width = transformer.lstm_size
+    modules += [Pooling(width, pooling_mode=mode), Normalize()]
+    return SentenceTransformer(modules=modules, device="cpu")
+
+
+def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
+    """Load a Transformer's tokenizer, which cuts sentences off after the tokens that the Transformer reads.
+
+    The tokenizer cleans sentences and, if they are lower-cased, does that, so that it does both in other
+    libraries, too.
+
+    Raises:
+        InputError: as `load_modules`.
+    """
+    try:
+        from transformers import AutoTokenizer
+    except ImportError:
+        raise not_installed(transformer.place, "transformers") from None
+    tokenizer = load_from_hub(transformer.place, "transformers", AutoTokenizer.from_pretrained)
+    prepare_tokenizer(tokenizer, load_config(transformer.place), transformer, lowercase)
+    return tokenizer
+
+
+def load_config(place: str) -> Any:
+    """Load the configuration of a Transformer's layers; errors are those of `load_from_hub`."""
+    from transformers import AutoConfig
+
+    return load_from_hub(place, "transformers", AutoConfig.from_pretrained)
+
+
+def prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lowercase: bool) -> None:
+    """Have a loaded tokenizer clean, lower-case and cut off sentences; see `load_tokenizer`."""
+    from tokenizers import Regex, normalizers
+
+    place, asked = transformer.place, transformer.max_tokens
+    if not tokenizer.is_fast or tokenizer.pad_token_id is None:
+        lacks = "token for padding" if tokenizer.is_fast else "fast tokenizer (tokenizer.json)"
+        raise InputError(f"{place}: has no {lacks}")
+    limits = []
+    # Tokenizers without a limit have a number that no sentence reaches.
+    if tokenizer.model_max_length < NO_LIMIT:
+        limits.append(int(tokenizer.model_max_length))
+    if positions := getattr(config, "max_position_embeddings", None):
+        first = config.pad_token_id + 1 if config.model_type in _LATE_POSITIONS else 0
+        limits.append(positions - first)
+    limit = min(limits, default=None)
+    if asked and limit and asked > limit:
+        raise InputError(f"{place}: can read {limit:,} tokens, but encoder.max_tokens is {asked:,}")
+    tokenizer.model_max_length = asked or limit or tokenizer.model_max_length
+    steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
+    if lowercase:
+        steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]
+    if (normalizer := tokenizer.backend_tokenizer.normalizer) is not None:
+        steps.append(normalizer)
+    tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+    # The last state is that of the last token, wherever the Transformer was used to have its padding.
+    tokenizer.padding_side = "right"

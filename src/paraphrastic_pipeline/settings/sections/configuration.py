@@ -83,7 +83,7 @@ class Definition(ModelSections, WithCorpora):
     """The seed of training, if it is not the global one."""
     languages: Several[LanguageCode]
     """One language for a model of paraphrases, or several, between any two of which a corpus may be."""
-    corpora: Annotated[list[Corpus], DISTINCT] = setting([])
+    corpora: Annotated[list[Corpus], Field(min_length=1), DISTINCT]
     """Data sets of the registry, corpora of OPUS, mined corpora, or files; the first one's copy is kept."""
     _files = model_validator(mode="before")(files_in_languages)
 
