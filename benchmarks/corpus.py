@@ -24,31 +24,25 @@ from timing import medians, options_of
 
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
-from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
-from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
+from paraphrastic_pipeline.corpus.merge import merge_pairs
 from paraphrastic_pipeline.corpus.overlap import compare_words
-from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
+from paraphrastic_pipeline.corpus.readers import extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
-from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import gather_testsets
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.settings.sections.selection import (
-    LanguageFilter,
-    LengthFilter,
-    ParaphraseSelection,
-    Span,
-)
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
-PAPER = ParaphraseSelection(
-    length=LengthFilter(min=5, max=40, count="mean"),
-    language=LanguageFilter(rule="best", min_probability=0.0),
-    trigram_overlap=Span(min=0.0, max=0.7),
-    near_copy=None,
-    paraphrase_score=None,
-)
+PAPER = {
+    "length": {"min": 5, "max": 40, "count": "mean"},
+    "language": {"rule": "best", "min_probability": 0.0},
+    "trigram_overlap": {"min": 0.0, "max": 0.7},
+    "near_copy": None,
+    "rank": None,
+    "paraphrase_score": None,
+}
 MEMBER = "para-nmt.txt"
 LANGUAGES = SAMPLE / "languages.ftz"
 
@@ -124,8 +118,9 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             member.write(f"{first} {number}\t{second} {number}\t{score}\n".encode())
     prepare_sts(SAMPLE / "STS.zip", folder / "sts.parquet")
     gather_testsets(
-        [TestFile("sts", folder / "sts.parquet")],
+        [folder / "sts.parquet"],
         folder / "testsets.parquet",
+        files=[{"testset": "sts"}],
         segmentation={},
         lowercase=True,
     )
@@ -135,7 +130,8 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         "extract": partial(
             extract_corpus,
             "paranmt",
-            [CorpusFile(folder / "corpus.zip", ("en",), (MEMBER,))],
+            [folder / "corpus.zip"],
+            [{"languages": ("en",), "members": (MEMBER,)}],
             ("en", "en"),
             files["pairs"],
         ),
@@ -145,12 +141,14 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             files["scored"],
             languages=("en", "en"),
             identifier=LANGUAGES,
-            text=TextSettings(segmentation={}, folding={}, lowercase=True),
+            text={"segmentation": {}, "folding": {}, "lowercase": True},
         ),
         "select": partial(
             select_pairs,
             [files["scored"]],
-            FilterFiles(files["selected"], counts, folder / "dropped.tsv"),
+            files["selected"],
+            counts,
+            folder / "dropped.tsv",
             languages=("en", "en"),
             selection=PAPER,
             preparation={"lowercase": True},
@@ -171,11 +169,9 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             files["merged"],
             counts=counts,
             contaminated=[files["marked"]],
-            merging=Merging(duplicates="keep_one", drop=["exact"], max_pairs=[None], weights=[1]),
+            merging={"duplicates": "keep_one", "drop": ["exact"], "max_pairs": [None], "weights": [1]},
             seed=1,
-            memory_mb=200,
-            threads=1,
-            temporary=folder / "temporary",
+            resources={"memory_mb": 200, "threads": 1, "temporary": folder / "temporary"},
         ),
     }
     return {name: measured(step, size) for name, step in steps.items()}

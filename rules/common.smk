@@ -10,18 +10,22 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 from snakemake.exceptions import WorkflowError
 
 from paraphrastic_pipeline.base.code_version import code_version
+from paraphrastic_pipeline.base.functions import full_name
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.workflow.corpora import (
     DESCRIBED_SENTENCES,
+    MODEL_FILES,
     TRANSFORMER_FILES,
     Corpora,
     languages_of,
     one_of,
+    optional,
+    shard_of,
+    sides_of,
 )
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
-from paraphrastic_pipeline.workflow.functions import full_name
 from paraphrastic_pipeline.workflow.models import Models
 from paraphrastic_pipeline.workflow.resources import resources_of
 from paraphrastic_pipeline.workflow.studies import Studies
@@ -43,22 +47,20 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 
-def code_of(script, function=None, without=()):
-    """Return the version of a rule's code: its script and everything of the library that the script can call.
+def calls(function, *others, without=()):
+    """Return the parameters of a rule that calls a function of the library (`module:function`).
 
-    A function that the script calls by its name (workflow.functions) counts, too. Snakemake's own check of code
-    is off (profiles/default), since it also counts docstrings and file times.
+    They are its name and the version of its code: of everything that it and the `others` can call, but the
+    modules in `without`. All of them may be functions of the job's wildcards. Snakemake's own check of code is
+    off (profiles/default), since it also counts docstrings and file times.
     """
-    path = Path(workflow.basedir, "workflow/scripts", f"{script}.py")
-    return code_version(*([full_name(function)] if function else []), script=path, without=without)
 
+    def code(wildcards):
+        names = [name(wildcards) if callable(name) else name for name in (function, *others)]
+        left_out = without(wildcards) if callable(without) else without
+        return code_version(*map(full_name, names), without=left_out)
 
-def entry_of(entries, wildcard):
-    """Return an input or params function for the entry of a wildcard's value, whose own functions it calls."""
-    return lambda wildcards: {
-        name: value(wildcards) if callable(value) else value
-        for name, value in entries.get(getattr(wildcards, wildcard), {}).items()
-    }
+    return {"function": function, "code": code}
 
 
 def all_cores(wildcards):

@@ -8,30 +8,27 @@ rule gather_testsets:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
         "results/logs/gather_testsets/{model}.log",
-    benchmark:
-        "results/benchmarks/gather_testsets/{model}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("gather_testsets"),
     params:
+        **calls("corpus.testset_sentences:gather_testsets"),
         files=evaluations.contamination_texts,
         # Test sentences are segmented like the model's training data, which is lower-cased before.
         segmentation=lambda wildcards: corpora.modes("segmentation", models.definition(wildcards).languages),
         lowercase=settings.text.lowercase,
-        code=code_of("gather_testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"
     script:
-        "../workflow/scripts/gather_testsets.py"
+        "../workflow/scripts/run.py"
 
 
 rule mark_contamination:
     input:
+        unpack(optional(held_out=models.held_out)),
         selected=rules.select_pairs.output.selected,
         sentences=rules.gather_testsets.output.sentences,
-        held_out=models.held_out,
     output:
         contaminated="results/contamination/{model}/{corpus}/{pair}.parquet",
         counts="results/contamination/{model}/{corpus}/{pair}.counts.json",
@@ -42,17 +39,14 @@ rule mark_contamination:
         ),
     log:
         "results/logs/mark_contamination/{model}/{corpus}/{pair}.log",
-    benchmark:
-        "results/benchmarks/mark_contamination/{model}/{corpus}/{pair}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("mark_contamination"),
     params:
+        **calls("corpus.contamination:mark_contamination"),
         seed=settings.seed,
-        code=code_of("mark_contamination"),
     message:
         "Look for test sentences in corpus {wildcards.corpus}, {wildcards.pair}, of model {wildcards.model}"
     script:
-        "../workflow/scripts/mark_contamination.py"
+        "../workflow/scripts/run.py"

@@ -8,54 +8,48 @@ rule extract_corpus:
         pairs="results/pairs/{corpus}/{pair}.parquet",
     log:
         "results/logs/extract_corpus/{corpus}/{pair}.log",
-    benchmark:
-        "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
     wildcard_constraints:
         corpus=one_of(name for name in corpora.corpora if name not in settings.mined),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("extract_corpus"),
     params:
+        **calls("corpus.readers:extract_corpus"),
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
+        version=lambda wildcards: corpora.versions(wildcards.corpus, languages_of(wildcards.pair)),
+        languages=sides_of,
         max_unreadable=settings.extraction.max_unreadable,
         seed=lambda wildcards: corpora.drawing_seed(wildcards.corpus),
-        code=code_of("extract_corpus"),
     message:
         "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"
     script:
-        "../workflow/scripts/extract_corpus.py"
+        "../workflow/scripts/run.py"
 
 
 rule score_pairs:
     input:
+        unpack(optional(identifier=corpora.identifier, punkt=corpora.punkt)),
         # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
-        language_id=corpora.language_id,
-        punkt=corpora.punkt,
     output:
         scored="results/scored/{corpus}/{pair}/{scatteritem}.parquet",
     log:
         "results/logs/score_pairs/{corpus}/{pair}/{scatteritem}.log",
-    benchmark:
-        "results/benchmarks/score_pairs/{corpus}/{pair}/{scatteritem}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("score_pairs"),
     params:
-        preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
-        words=settings.text.words,
-        identify=settings.text.identify,
-        overlap_tokenizer=corpora.overlap_tokenizer,
-        code=code_of("score_pairs"),
+        **calls("corpus.score:score_pairs"),
+        languages=sides_of,
+        text=corpora.scoring,
+        shard=shard_of,
     message:
         "Measure the pairs of corpus {wildcards.corpus}, {wildcards.pair}, part {wildcards.scatteritem}"
     script:
-        "../workflow/scripts/score_pairs.py"
+        "../workflow/scripts/run.py"
 
 
 rule select_pairs:
@@ -77,24 +71,21 @@ rule select_pairs:
         ),
     log:
         "results/logs/select_pairs/{model}/{corpus}/{pair}.log",
-    benchmark:
-        "results/benchmarks/select_pairs/{model}/{corpus}/{pair}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("select_pairs"),
     params:
-        languages=lambda wildcards: wildcards.pair.split("-"),
+        **calls("corpus.select:select_pairs"),
+        languages=sides_of,
         selection=models.selection,
         preparation=models.preparation,
         seed=settings.seed,
         raw=lambda wildcards: models.definition(wildcards).duplicates == "drop_all",
-        code=code_of("select_pairs"),
     message:
         "Filter corpus {wildcards.corpus}, {wildcards.pair}, for model {wildcards.model}"
     script:
-        "../workflow/scripts/select_pairs.py"
+        "../workflow/scripts/run.py"
 
 
 # What a model is not trained on, so that it can be judged by it.
@@ -107,34 +98,32 @@ rule hold_out_pairs:
         sentences="results/held_out/{model}.txt",
     log:
         "results/logs/hold_out_pairs/{model}.log",
-    benchmark:
-        "results/benchmarks/hold_out_pairs/{model}.tsv"
     wildcard_constraints:
         model=one_of(models.held_out_models),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("hold_out_pairs"),
     params:
+        **calls("corpus.held_out:hold_out_pairs"),
+        number=lambda wildcards: models.definition(wildcards).held_out.pairs,
+        share=lambda wildcards: models.definition(wildcards).held_out.share,
         corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
-        held_out=lambda wildcards: as_json(models.definition(wildcards).held_out),
         texts=models.of("texts"),
         seed=settings.seed,
-        code=code_of("hold_out_pairs"),
     message:
         "Choose the pairs that {wildcards.model} is not trained on"
     script:
-        "../workflow/scripts/hold_out_pairs.py"
+        "../workflow/scripts/run.py"
 
 
 rule merge_pairs:
     input:
+        unpack(optional(held_out=models.held_out)),
         selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
         contaminated=models.if_dropped(
             "results/contamination/{model}/{corpus}/{pair}.parquet", or_held_out=True
         ),
-        held_out=models.held_out,
     output:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(
@@ -144,25 +133,17 @@ rule merge_pairs:
         ),
     log:
         "results/logs/merge_pairs/{model}.log",
-    benchmark:
-        "results/benchmarks/merge_pairs/{model}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("merge_pairs"),
     params:
-        # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
-        drop=models.dropped_kinds,
-        duplicates=lambda wildcards: models.definition(wildcards).duplicates,
-        max_pairs=models.of("max_pairs"),
-        weights=models.of("weights"),
-        grouped=models.of("grouped"),
-        texts=models.of("texts"),
+        **calls("corpus.merge:merge_pairs"),
+        merging=models.merging,
         seed=settings.seed,
-        code=code_of("merge_pairs"),
+        # Snakemake does not run a step again if only the order of its inputs changes.
+        version=lambda wildcards: models.corpus_pairs[wildcards.model],
     message:
         "Merge the corpora of {wildcards.model}"
     script:
-        "../workflow/scripts/merge_pairs.py"
+        "../workflow/scripts/run.py"

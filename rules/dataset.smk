@@ -3,28 +3,25 @@
 
 rule encode_dataset:
     input:
+        models.of("vocabulary_files"),
         pairs=rules.merge_pairs.output.pairs,
-        sentencepiece=models.of("vocabulary_files"),
     output:
         dataset="results/datasets/{model}/train.h5",
     log:
         "results/logs/encode_dataset/{model}.log",
-    benchmark:
-        "results/benchmarks/encode_dataset/{model}.tsv"
     wildcard_constraints:
         model=one_of(models.piece_models),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("encode_dataset"),
     params:
+        **calls("training.dataset:encode_dataset"),
         units=models.of("units"),
         tables=lambda wildcards: models.definition(wildcards).architecture.tables,
         grouped=models.of("grouped"),
         texts=models.of("texts"),
-        code=code_of("encode_dataset"),
     message:
         "Encode the training data of {wildcards.model}"
     script:
-        "../workflow/scripts/encode_dataset.py"
+        "../workflow/scripts/run.py"

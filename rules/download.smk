@@ -9,15 +9,15 @@ localrules:
 
 rule download_file:
     output:
-        file="resources/downloads/{dataset}/{file}",
+        destination="resources/downloads/{dataset}/{file}",
     log:
         "results/logs/download_file/{dataset}/{file}.log",
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("download_file"),
     params:
+        function="registry.download:fetch",
         # A new version or digest needs a new download, but a new address or mirror does not: Snakemake never
         # runs a step again because of a parameter that depends on the output.
         version=corpora.expected_file,
@@ -26,4 +26,4 @@ rule download_file:
     message:
         "Download {wildcards.file} of {wildcards.dataset}"
     script:
-        "../workflow/scripts/download_file.py"
+        "../workflow/scripts/run.py"

@@ -1,52 +1,41 @@
 """Figures of tables and of trainings."""
 
-from paraphrastic_pipeline.workflow.functions import FIGURES
-
-# The files that the function of each figure takes (workflow.functions).
-FIGURE_FILES = {
-    name: {"table": f"results/tables/{name}.csv"} for name in ("funnel", "language_choice", "speed")
-}
+from paraphrastic_pipeline.workflow.outputs import FIGURES
 
 
 rule plot_figure:
     input:
-        unpack(entry_of(FIGURE_FILES, "figure")),
+        table="results/tables/{figure}.csv",
     output:
-        svg="results/figures/{figure}.svg",
-        png="results/figures/{figure}.png",
+        outputs=multiext("results/figures/{figure}", ".svg", ".png"),
     log:
         "results/logs/plot_{figure}.log",
     wildcard_constraints:
-        figure=one_of(FIGURE_FILES),
+        figure=one_of(FIGURES),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("plot"),
     params:
-        function=lambda wildcards: FIGURES[wildcards.figure],
-        settings={},
-        code=lambda wildcards: code_of("plot_figure", FIGURES[wildcards.figure]),
+        **calls(lambda wildcards: FIGURES[wildcards.figure]),
     message:
         "Plot {wildcards.figure}"
     script:
-        "../workflow/scripts/plot_figure.py"
+        "../workflow/scripts/run.py"
 
 
 use rule plot_figure as plot_systems with:
     input:
         intervals="results/tables/intervals/{table}.csv",
     output:
-        svg="results/figures/{table}.svg",
-        png="results/figures/{table}.png",
+        outputs=multiext("results/figures/{table}", ".svg", ".png"),
     log:
         "results/logs/plot_systems/{table}.log",
     wildcard_constraints:
         table=one_of(results.system_tables),
     params:
-        function=FIGURES["systems"],
-        settings=lambda wildcards: {"title": CAPTIONS[wildcards.table]},
-        code=code_of("plot_figure", FIGURES["systems"]),
+        **calls("report.figures.systems:plot_systems"),
+        title=lambda wildcards: CAPTIONS[wildcards.table],
     message:
         "Plot the systems of {wildcards.table}"
 
@@ -55,13 +44,11 @@ use rule plot_figure as plot_training with:
     input:
         history="results/training/{model}/{run}/training.jsonl",
     output:
-        svg="results/figures/training/{model}/{run}.svg",
-        png="results/figures/training/{model}/{run}.png",
+        outputs=multiext("results/figures/training/{model}/{run}", ".svg", ".png"),
     log:
         "results/logs/plot_training/{model}/{run}.log",
     params:
-        function=FIGURES["training"],
-        settings=lambda wildcards: {"title": f"{wildcards.model}, {wildcards.run}"},
-        code=code_of("plot_figure", FIGURES["training"]),
+        **calls("report.figures.training:plot_training"),
+        title="{model}, {run}",
     message:
         "Plot the loss and the scores of {wildcards.model}, {wildcards.run}"

@@ -4,22 +4,19 @@
 rule measure_overlap:
     input:
         dataset=models.of("training_data"),
-        sentencepiece=models.of("vocabulary_files"),
+        vocabularies=models.of("vocabulary_files"),
     output:
         overlap="results/language_choice/{model}.json",
     log:
         "results/logs/measure_overlap/{model}.log",
-    benchmark:
-        "results/benchmarks/measure_overlap/{model}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("measure_overlap"),
     params:
+        **calls("evaluation.piece_overlap:measure_overlap"),
         languages=lambda wildcards: models.definition(wildcards).languages,
-        code=code_of("measure_overlap"),
     message:
         "Measure the overlap of the pieces of {wildcards.model}"
     script:
-        "../workflow/scripts/measure_overlap.py"
+        "../workflow/scripts/run.py"

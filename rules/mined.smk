@@ -7,30 +7,28 @@ is translated.
 
 rule measure_similarity:
     input:
+        corpora.mining_system_files,
         pairs=corpora.bitext,
-        system=corpora.mining_system_files,
     output:
         similarity="results/similarity/{mined}/{corpus}/{scatteritem}.parquet",
     log:
         "results/logs/measure_similarity/{mined}/{corpus}/{scatteritem}.log",
-    benchmark:
-        "results/benchmarks/measure_similarity/{mined}/{corpus}/{scatteritem}.tsv"
     wildcard_constraints:
         mined=one_of(corpora.mined_by("encoder")),
     conda:
         "../envs/neural.yaml"
     # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
-    threads: 1
     resources:
         **resources_of("measure_similarity"),
     params:
+        **calls("corpus.bitext_similarity:measure_similarity"),
         system=lambda wildcards: settings.mined[wildcards.mined].system,
         languages=lambda wildcards: settings.mined[wildcards.mined].languages,
-        code=code_of("measure_similarity"),
+        shard=shard_of,
     message:
         "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"
     script:
-        "../workflow/scripts/measure_similarity.py"
+        "../workflow/scripts/run.py"
 
 
 rule sample_paraphrases:
@@ -50,54 +48,49 @@ rule sample_paraphrases:
         ),
     log:
         "results/logs/sample_paraphrases/{mined}/{pair}.log",
-    benchmark:
-        "results/benchmarks/sample_paraphrases/{mined}/{pair}.tsv"
     wildcard_constraints:
         mined=one_of(corpora.mined_by("encoder")),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("sample_paraphrases"),
     params:
-        # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lambda wildcards: settings.mined[wildcards.mined].names,
+        **calls("corpus.mined_paraphrases:sample_paraphrases"),
         min_similarity=lambda wildcards: settings.mined[wildcards.mined].min_similarity,
         seed=settings.seed,
-        code=code_of("sample_paraphrases"),
+        # Snakemake does not run a step again if only the order of its inputs changes.
+        version=lambda wildcards: settings.mined[wildcards.mined].names,
     message:
         "Sample paraphrases for {wildcards.mined}"
     script:
-        "../workflow/scripts/sample_paraphrases.py"
+        "../workflow/scripts/run.py"
 
 
 # A job that was killed goes on from its last block, in a folder beside the output.
 rule translate_corpus:
     input:
+        corpora.mining_system_files,
         pairs=corpora.bitext,
-        translator=corpora.mining_system_files,
     output:
         translated="results/translated/{mined}/{corpus}/{scatteritem}.parquet",
     log:
         "results/logs/translate_corpus/{mined}/{corpus}/{scatteritem}.log",
-    benchmark:
-        "results/benchmarks/translate_corpus/{mined}/{corpus}/{scatteritem}.tsv"
     wildcard_constraints:
         mined=one_of(corpora.mined_by("translator")),
     conda:
         "../envs/neural.yaml"
     # Shards share the work on a processor.
-    threads: 1
     resources:
         **resources_of("translate_corpus"),
         gpu=lambda wildcards: int(settings.mined[wildcards.mined].translator.device == "cuda"),
     params:
+        **calls("corpus.translation:translate_corpus"),
         translator=lambda wildcards: as_json(settings.mined[wildcards.mined].translator),
-        code=code_of("translate_corpus"),
+        shard=shard_of,
     message:
         "Translate {wildcards.corpus} for {wildcards.mined}, shard {wildcards.scatteritem}"
     script:
-        "../workflow/scripts/translate_corpus.py"
+        "../workflow/scripts/run.py"
 
 
 rule gather_translations:
@@ -117,21 +110,18 @@ rule gather_translations:
         ),
     log:
         "results/logs/gather_translations/{mined}/{pair}.log",
-    benchmark:
-        "results/benchmarks/gather_translations/{mined}/{pair}.tsv"
     wildcard_constraints:
         mined=one_of(corpora.mined_by("translator")),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("gather_translations"),
     params:
-        # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lambda wildcards: settings.mined[wildcards.mined].names,
+        **calls("corpus.translation:gather_translations"),
         seed=settings.seed,
-        code=code_of("gather_translations"),
+        # Snakemake does not run a step again if only the order of its inputs changes.
+        version=lambda wildcards: settings.mined[wildcards.mined].names,
     message:
         "Gather the translations of {wildcards.mined}"
     script:
-        "../workflow/scripts/gather_translations.py"
+        "../workflow/scripts/run.py"

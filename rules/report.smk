@@ -9,15 +9,17 @@ PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.sy
 # Written after everything that a reader may look at: tables, figures, models and results of systems.
 rule write_provenance:
     input:
-        tables=PAGE_TABLES,
-        intervals=PAGE_INTERVALS,
-        figures=expand("results/figures/{figure}.svg", figure=results.figures),
-        models=[
-            f"results/models/{model}/{name}"
-            for model in settings.models
-            for name in [*corpora.model_file_names(model), "README.md"]
+        files=[
+            *PAGE_TABLES,
+            *PAGE_INTERVALS,
+            *expand("results/figures/{figure}.svg", figure=results.figures),
+            *(
+                f"results/models/{model}/{name}"
+                for model in settings.models
+                for name in [*corpora.model_file_names(model), "README.md"]
+            ),
+            *sorted({path for table in results.system_tables for path in results.files(table)}),
         ],
-        results=sorted({path for table in results.system_tables for path in results.files(table)}),
     output:
         provenance="results/provenance.json",
         sums="results/SHA256SUMS",
@@ -25,27 +27,28 @@ rule write_provenance:
         "results/logs/write_provenance.log",
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("tabulate"),
     params:
-        config=config_digest(config),
-        code=code_of("write_provenance"),
+        **calls("report.provenance:write_provenance"),
+        # No reason to run again, since it depends on the output; its digest is one.
+        config=lambda wildcards, output: config,
+        version=config_digest(config),
     message:
         "Write where the results come from"
     script:
-        "../workflow/scripts/write_provenance.py"
+        "../workflow/scripts/run.py"
 
 
 rule write_report:
     input:
-        tables=PAGE_TABLES,
-        intervals=PAGE_INTERVALS,
-        figures=expand("results/figures/{figure}.svg", figure=results.figures),
-        held_out=results.files("held_out"),
-        provenance=rules.write_provenance.output.provenance,
+        PAGE_TABLES,
+        PAGE_INTERVALS,
+        expand("results/figures/{figure}.svg", figure=results.figures),
+        results.files("held_out"),
+        rules.write_provenance.output.provenance,
     output:
-        page=report(
+        output=report(
             "results/report.html",
             category="Summary",
             labels={"shows": "page"},
@@ -54,14 +57,14 @@ rule write_report:
         "results/logs/write_report.log",
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("tabulate"),
     params:
+        **calls("report.page:write_report"),
+        results="results",
         captions=results.captions,
         figures=results.figures,
-        code=code_of("write_report"),
     message:
         "Write the report"
     script:
-        "../workflow/scripts/write_report.py"
+        "../workflow/scripts/run.py"

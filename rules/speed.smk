@@ -3,14 +3,12 @@
 
 rule measure_speed:
     input:
-        systems=evaluations.speed_systems,
+        evaluations.speed_systems,
         corpora=lambda wildcards: list(evaluations.speed_columns()),
     output:
         speeds="results/eval/speed.json",
     log:
         "results/logs/measure_speed.log",
-    benchmark:
-        "results/benchmarks/measure_speed.tsv"
     conda:
         "../envs/neural.yaml"
     # All cores of the run, so that no other job disturbs the clock.
@@ -18,13 +16,14 @@ rule measure_speed:
     resources:
         **resources_of("measure_speed"),
     params:
+        **calls("evaluation.speed:measure_speed"),
         systems=lambda wildcards: {
             system: evaluations.place(system) for system in evaluations.systems_of("speed")
         },
         columns=lambda wildcards: list(evaluations.speed_columns().values()),
-        settings={"language": "en", **(as_json(settings.evaluation.speed) or {})},
-        code=code_of("measure_speed"),
+        language="en",
+        **(as_json(settings.evaluation.speed) or {}),
     message:
         "Measure the speed of all systems"
     script:
-        "../workflow/scripts/measure_speed.py"
+        "../workflow/scripts/run.py"

@@ -11,18 +11,16 @@ rule describe_corpus:
         sample="results/statistics/{corpus}/{pair}.sample.parquet",
     log:
         "results/logs/describe_corpus/{corpus}/{pair}.log",
-    benchmark:
-        "results/benchmarks/describe_corpus/{corpus}/{pair}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("describe_corpus"),
     params:
+        **calls("corpus.statistics:describe_corpus"),
+        languages=sides_of,
         sentences=DESCRIBED_SENTENCES,
         seed=settings.seed,
-        code=code_of("describe_corpus"),
     message:
         "Describe {wildcards.corpus} {wildcards.pair}"
     script:
-        "../workflow/scripts/describe_corpus.py"
+        "../workflow/scripts/run.py"

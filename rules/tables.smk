@@ -1,67 +1,76 @@
 """Tables of results, with published figures beside the measured ones."""
 
-from paraphrastic_pipeline.workflow.functions import TABLES
 
-# What each table is made of: the files, and then the settings, that its function takes (workflow.functions).
-TABLE_FILES = {
-    "speed": {"measured": "results/eval/speed.json", "published": "config/published/speed.csv"},
-    "studies": {
-        "sweeps": [f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
-        "sts": [
+rule tabulate_speed:
+    input:
+        measured="results/eval/speed.json",
+        published="config/published/speed.csv",
+    output:
+        table="results/tables/speed.csv",
+    log:
+        "results/logs/tabulate_speed.log",
+    conda:
+        "../envs/pipeline.yaml"
+    resources:
+        **resources_of("tabulate"),
+    params:
+        **calls("evaluation.speed:tabulate_speed"),
+    message:
+        "Tabulate the speed of systems"
+    script:
+        "../workflow/scripts/run.py"
+
+
+use rule tabulate_speed as tabulate_sweep with:
+    input:
+        sweeps=expand("results/models/{model}/sweep.csv", model=settings.models),
+    output:
+        table="results/tables/sweep.csv",
+    log:
+        "results/logs/tabulate_sweep.log",
+    params:
+        **calls("training.model_selection:tabulate_sweep"),
+        models=settings.models,
+    message:
+        "Tabulate the sweeps of training"
+
+
+use rule tabulate_speed as tabulate_studies with:
+    input:
+        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
+        sts=[
             f"results/eval/{model}/sts.json"
             for _, _, model in models.study_models
             if settings.evaluation.sts is not None
         ],
-        "published": "config/published/studies.csv",
-    },
-    "sweep": {"sweeps": expand("results/models/{model}/sweep.csv", model=settings.models)},
-}
-TABLE_SETTINGS = {"studies": {"models": models.study_models}, "sweep": {"models": settings.models}}
-
-
-rule tabulate_results:
-    input:
-        unpack(entry_of(TABLE_FILES, "table")),
+        published="config/published/studies.csv",
     output:
-        table="results/tables/{table}.csv",
+        table="results/tables/studies.csv",
     log:
-        "results/logs/tabulate_{table}.log",
-    wildcard_constraints:
-        table=one_of(TABLE_FILES),
-    conda:
-        "../envs/pipeline.yaml"
-    threads: 1
-    resources:
-        **resources_of("tabulate"),
+        "results/logs/tabulate_studies.log",
     params:
-        function=lambda wildcards: TABLES[wildcards.table],
-        settings=entry_of(TABLE_SETTINGS, "table"),
-        code=lambda wildcards: code_of("tabulate_results", TABLES[wildcards.table]),
+        **calls("evaluation.study_tables:tabulate_studies"),
+        models=models.study_models,
     message:
-        "Tabulate {wildcards.table}"
-    script:
-        "../workflow/scripts/tabulate_results.py"
+        "Tabulate the studies"
 
 
-# Tables with further files, or that need other packages or resources.
-use rule tabulate_results as tabulate_contamination with:
+use rule tabulate_speed as tabulate_contamination with:
     input:
         counts=models.of_model_corpora("results/contamination/{data}/{corpus}/{pair}.counts.json"),
     output:
         table="results/tables/contamination.csv",
     log:
         "results/logs/tabulate_contamination.log",
-    conda:
-        "../envs/pipeline.yaml"
     params:
-        function=TABLES["contamination"],
-        settings={"corpora": models.model_corpora, "drop": models.dropped_kinds},
-        code=code_of("tabulate_results", TABLES["contamination"]),
+        **calls("corpus.contamination:tabulate_contamination"),
+        corpora=models.model_corpora,
+        drop=models.dropped_kinds,
     message:
         "Tabulate contamination"
 
 
-use rule tabulate_results as tabulate_corpora with:
+use rule tabulate_speed as tabulate_corpora with:
     input:
         statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
         samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
@@ -70,24 +79,17 @@ use rule tabulate_results as tabulate_corpora with:
         table="results/tables/corpora.csv",
     log:
         "results/logs/tabulate_corpora.log",
-    benchmark:
-        "results/benchmarks/tabulate_corpora.tsv"
-    conda:
-        "../envs/pipeline.yaml"
     resources:
         **resources_of("tabulate_corpora"),
     params:
-        function=TABLES["corpora"],
-        settings={
-            "corpora": models.model_corpora,
-            "models": settings.models,
-        },
-        code=code_of("tabulate_results", TABLES["corpora"]),
+        **calls("corpus.statistics:tabulate_corpora"),
+        corpora=models.model_corpora,
+        models=settings.models,
     message:
         "Tabulate the corpora"
 
 
-use rule tabulate_results as tabulate_funnel with:
+use rule tabulate_speed as tabulate_funnel with:
     input:
         selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
         merged=models.merged_counts,
@@ -95,17 +97,15 @@ use rule tabulate_results as tabulate_funnel with:
         table="results/tables/funnel.csv",
     log:
         "results/logs/tabulate_funnel.log",
-    conda:
-        "../envs/pipeline.yaml"
     params:
-        function=TABLES["funnel"],
-        settings={"corpora": models.model_corpora, "models": settings.models},
-        code=code_of("tabulate_results", TABLES["funnel"]),
+        **calls("corpus.counts:tabulate_funnel"),
+        corpora=models.model_corpora,
+        models=settings.models,
     message:
         "Tabulate the filter funnel"
 
 
-use rule tabulate_results as tabulate_language_choice with:
+use rule tabulate_speed as tabulate_language_choice with:
     input:
         overlaps=studies.language_choice_files("results/language_choice/{model}.json"),
         sts=studies.language_choice_files("results/eval/{model}/sts.json"),
@@ -117,20 +117,17 @@ use rule tabulate_results as tabulate_language_choice with:
         correlations="results/tables/language_choice_correlations.csv",
     log:
         "results/logs/tabulate_language_choice.log",
-    benchmark:
-        "results/benchmarks/tabulate_language_choice.tsv"
     params:
-        function=TABLES["language_choice"],
-        settings={"bootstrap_samples": settings.evaluation.bootstrap_samples},
-        code=code_of("tabulate_results", TABLES["language_choice"]),
+        **calls("evaluation.language_choice:tabulate_language_choice"),
+        bootstrap_samples=settings.evaluation.bootstrap_samples,
     message:
         "Tabulate the study of languages"
 
 
 rule tabulate_systems:
     input:
-        results=lambda wildcards: results.files(wildcards.table),
-        published=results.published_file,
+        lambda wildcards: results.files(wildcards.table),
+        unpack(optional(published=results.published_file)),
     output:
         table="results/tables/{table}.csv",
         intervals="results/tables/intervals/{table}.csv",
@@ -140,23 +137,23 @@ rule tabulate_systems:
         table=one_of(results.system_tables),
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("tabulate"),
     params:
+        **calls("evaluation.system_tables:tabulate_systems"),
         systems=lambda wildcards: results.systems(wildcards.table),
+        name="{table}",
         gather=settings.models,
-        code=code_of("tabulate_systems"),
     message:
         "Tabulate {wildcards.table}"
     script:
-        "../workflow/scripts/tabulate_systems.py"
+        "../workflow/scripts/run.py"
 
 
 rule render_table:
     input:
+        unpack(optional(intervals=results.intervals)),
         table="results/tables/{table}.csv",
-        intervals=results.intervals,
     output:
         markdown="results/tables/{table}.md",
         latex="results/tables/{table}.tex",
@@ -164,13 +161,12 @@ rule render_table:
         "results/logs/render_table/{table}.log",
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("tabulate"),
     params:
+        **calls("report.render:render_table"),
         caption=lookup(dpath="{table}", within=results.captions),
-        code=code_of("render_table"),
     message:
         "Render the table {wildcards.table}"
     script:
-        "../workflow/scripts/render_table.py"
+        "../workflow/scripts/run.py"

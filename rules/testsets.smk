@@ -1,10 +1,6 @@
 """Test sets, and their sentences as text."""
 
-from paraphrastic_pipeline.workflow.functions import TESTSETS
-
-
-# STS. If the contamination check has another data set than the evaluation, that is
-# prepared for this `use` alone.
+# STS. If the contamination check has another data set than the evaluation, that is prepared for this `use` alone.
 rule prepare_testsets:
     input:
         download=evaluations.testset_file,
@@ -16,17 +12,14 @@ rule prepare_testsets:
         testset="sts",
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("prepare_testsets"),
     params:
-        function=lambda wildcards: TESTSETS[wildcards.testset],
-        settings={},
-        code=lambda wildcards: code_of("prepare_testsets", TESTSETS[wildcards.testset]),
+        **calls("evaluation.sts_data:prepare_sts"),
     message:
         "Prepare the test sets {wildcards.testset}"
     script:
-        "../workflow/scripts/prepare_testsets.py"
+        "../workflow/scripts/run.py"
 
 
 use rule prepare_testsets as prepare_tatoeba with:
@@ -41,8 +34,7 @@ use rule prepare_testsets as prepare_tatoeba with:
     resources:
         **resources_of("prepare_tatoeba"),
     params:
-        function=TESTSETS["tatoeba"],
-        code=code_of("prepare_testsets", TESTSETS["tatoeba"]),
+        **calls("evaluation.bitext_data:prepare_tatoeba"),
     message:
         "Prepare Tatoeba's test set in {wildcards.language}"
 
@@ -57,18 +49,14 @@ use rule prepare_testsets as prepare_bucc with:
         gold="results/testsets/bucc{use}/{pair}.gold.parquet",
     log:
         "results/logs/prepare_bucc{use}/{pair}.log",
-    benchmark:
-        "results/benchmarks/prepare_bucc{use}/{pair}.tsv"
     resources:
         **resources_of("prepare_bucc"),
     params:
-        function=TESTSETS["bucc"],
-        settings=lambda wildcards: {
-            key: evaluations.bucc_file(wildcards)[key] for key in ("languages", "members")
-        },
+        **calls("evaluation.bitext_data:prepare_bucc"),
+        languages=lambda wildcards: evaluations.bucc_file(wildcards).languages,
+        members=lambda wildcards: evaluations.bucc_file(wildcards).members,
         # The time of a file outside the project is no reason to run the step again, but another version is.
-        version=lambda wildcards: evaluations.bucc_file(wildcards)["version"],
-        code=code_of("prepare_testsets", TESTSETS["bucc"]),
+        version=lambda wildcards: evaluations.bucc_file(wildcards).version,
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
 
@@ -80,13 +68,11 @@ use rule prepare_testsets as prepare_transfer with:
         testsets="results/testsets/{suite}{use}.parquet",
     log:
         "results/logs/prepare_transfer/{suite}{use}.log",
-    benchmark:
-        "results/benchmarks/prepare_transfer/{suite}{use}.tsv"
     resources:
         **resources_of("prepare_transfer"),
     params:
-        function=TESTSETS["transfer"],
-        settings=lambda wildcards: {"suite": wildcards.suite, "files": evaluations.suite_files(wildcards)},
-        code=code_of("prepare_testsets", TESTSETS["transfer"]),
+        **calls("evaluation.transfer_data:prepare_transfer"),
+        suite="{suite}",
+        files=evaluations.suite_files,
     message:
         "Prepare the data of {wildcards.suite}"

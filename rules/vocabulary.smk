@@ -3,23 +3,20 @@
 
 rule train_vocabulary:
     input:
+        unpack(optional(vectors=models.of("vocabulary_vectors"))),
         pairs=rules.merge_pairs.output.pairs,
-        vectors=models.of("vocabulary_vectors"),
     output:
         model="results/vocabulary/{model}/{vocabulary}.model",
     log:
         "results/logs/train_vocabulary/{model}/{vocabulary}.log",
-    benchmark:
-        "results/benchmarks/train_vocabulary/{model}/{vocabulary}.tsv"
     conda:
         "../envs/pipeline.yaml"
-    threads: 1
     resources:
         **resources_of("train_vocabulary"),
     params:
+        **calls("training.vocabulary:train_vocabulary"),
         settings=lambda wildcards: models.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
-        code=code_of("train_vocabulary"),
     message:
         "Learn the vocabulary {wildcards.vocabulary} of model {wildcards.model}"
     script:
-        "../workflow/scripts/train_vocabulary.py"
+        "../workflow/scripts/run.py"

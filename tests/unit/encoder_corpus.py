@@ -11,9 +11,9 @@ from training_runs import CONFIG, SETTINGS
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.training import train
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import RecurrentEmbeddings
-from paraphrastic_pipeline.training.initialization import TrainingInputs
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
@@ -72,7 +72,10 @@ class Data:
                 units.setdefault(unit, []).append(path)
             encode_dataset(
                 self.pairs,
-                [UnitVocabulary(unit, tuple(models), None) for unit, models in units.items()],
+                [
+                    {"unit": unit, "models": tuple(models), "max_pieces": None}
+                    for unit, models in units.items()
+                ],
                 folder / "train.h5",
                 tables=architecture.tables,
                 threads=1,

@@ -9,7 +9,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import lines
-from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.readers import extract_corpus
 
 
 class Faults(logging.Handler):
@@ -29,32 +29,32 @@ def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), orde
     path = content if isinstance(content, Path) else tmp_path / (name or f"mine.{kind}")
     if not isinstance(content, Path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    file = CorpusFile(path, tuple(dict.fromkeys(order or languages)), columns)
-    counts, rows, faults = extract_files(tmp_path, kind, [file], languages, share=share)
+    about = {"languages": tuple(dict.fromkeys(order or languages)), "members": columns}
+    counts, rows, faults = extract_files(tmp_path, kind, [(path, about)], languages, share=share)
     return counts, rows, [line for _, line in faults]
 
 
 def extract_files(tmp_path, kind, files, languages=("en", "de"), *, share=0.0):
-    """Do the same with files that are there; the names of the files stand beside the lines."""
+    """Do the same with files that are there, beside their descriptions; lines are named with their files."""
     faults = Faults()
     lines._log.addHandler(faults)
     try:
-        counts = extract_corpus(
-            kind, files, languages, tmp_path / "pairs.parquet", max_unreadable=share, seed=1
-        )
+        paths, described = zip(*files, strict=True)
+        options = {"max_unreadable": share, "seed": 1}
+        counts = extract_corpus(kind, paths, described, languages, tmp_path / "pairs.parquet", **options)
     finally:
         lines._log.removeHandler(faults)
     assert len(faults.places) == min(counts["unreadable"], 10)
     return counts, pq.read_table(tmp_path / "pairs.parquet").to_pylist(), faults.places
 
 
-def sides(tmp_path, *texts: str | bytes, languages=("en", "de")) -> list[CorpusFile]:
+def sides(tmp_path, *texts: str | bytes, languages=("en", "de")):
     """Write files that are aligned by line."""
     files = []
     for number, text in enumerate(texts):
         path = tmp_path / f"side{number}"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        files.append(CorpusFile(path, (languages[number],)))
+        files.append((path, {"languages": (languages[number],)}))
     return files
 
 

@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA
+from paraphrastic_pipeline.settings.faults import keys_of
+from paraphrastic_pipeline.settings.sections.selection import ParaphraseSelection
 
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},
@@ -27,6 +28,11 @@ OTHERS = {"source_characters": 0, "target_characters": 0, "trigram_overlap": 0.2
 def settings_of(values: Mapping[str, Any]) -> Any:
     """Settings with the values as attributes, at every depth."""
     return json.loads(json.dumps(values), object_hook=lambda each: SimpleNamespace(**each))
+
+
+def selection_of(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """A selection with these filters alone."""
+    return {name: None for name in keys_of(ParaphraseSelection)} | {**filters}
 
 
 def scored(**columns: Any) -> pa.RecordBatch:
@@ -76,6 +82,14 @@ def marked(path: Path, rows: Sequence[tuple[int, str, str]]) -> Path:
     columns = [pa.array([row[number] for row in rows], kind) for number, kind in enumerate(types.values())]
     pq.write_table(pa.table(columns, names=list(types)), path)
     return path
+
+
+class FilterFiles(NamedTuple):
+    """What a step that leaves pairs out writes."""
+
+    pairs: Path
+    counts: Path
+    examples: Path
 
 
 def filter_files(folder: Path) -> FilterFiles:

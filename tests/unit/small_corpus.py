@@ -6,8 +6,8 @@ from typing import Any
 
 from pair_files import write_pairs
 
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
+from paraphrastic_pipeline.training.dataset import encode_dataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 NOUNS = {"dog": "hund", "cat": "katze", "house": "haus", "tree": "baum", "car": "auto", "river": "fluss"}
 VERBS = {"sees": "sieht", "likes": "mag", "finds": "findet", "paints": "malt"}
@@ -44,7 +44,7 @@ PAIRS = distinct_pairs(300)
 def trained_vocabulary(pairs: Path, output: Path, **changes: Any) -> Path:
     """Train a vocabulary of 60 pieces, or with these changes of its settings."""
     settings = {"size": 60, "character_coverage": 1.0, "max_sentences": 10_000}
-    train_vocabulary(pairs, output, VocabularySettings(**{**settings, "unknown": "omit", **changes}))
+    train_vocabulary(pairs, output, {**settings, "unknown": "omit", **changes})
     return output
 
 
@@ -52,5 +52,7 @@ def write_training_data(folder: Path, pairs: list[tuple[str, str]], **vocabulary
     """Write the data set and the sentencepiece model of `pairs`."""
     parquet = write_pairs(folder / "pairs.parquet", pairs)
     model = trained_vocabulary(parquet, folder / "sentencepiece.model", **vocabulary)
-    encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)
+    encode_dataset(
+        parquet, [{"unit": "subword", "models": (model,), "max_pieces": 100}], folder / "train.h5", threads=1
+    )
     return folder / "train.h5", model

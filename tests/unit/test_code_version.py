@@ -39,7 +39,6 @@ FILES = {
     "unused.py": "x = 1\n",
     "apart.py": "x = 1\n",
     "page.html": "<p>",
-    "script.py": '"""Run g."""\n\nfrom paraphrastic.top import g\n\ng()\n',
 }
 
 
@@ -61,17 +60,15 @@ def start_anew() -> None:
         function.cache_clear()
 
 
-def versions(package: Path) -> dict[str, str]:
+def versions() -> dict[str, str]:
     start_anew()
-    script = package / "script.py"
     return {
-        "function": module.code_version("paraphrastic.top.g"),
-        "script": module.code_version(script=script),
-        "without": module.code_version(script=script, without=("paraphrastic.low",)),
+        "all": module.code_version("paraphrastic.top.g"),
+        "without": module.code_version("paraphrastic.top.g", without=("paraphrastic.low",)),
     }
 
 
-ALL, BOTH = {"function", "script", "without"}, {"function", "script"}
+ALL = {"all", "without"}
 
 
 @pytest.mark.parametrize(
@@ -81,19 +78,18 @@ ALL, BOTH = {"function", "script", "without"}, {"function", "script"}
         ("top.py", "    return", "    # why\n\n    return", set()),
         ("top.py", "+ another()", "- another()", ALL),
         ("top.py", "late import h", "unused import x as h", ALL),
-        ("low.py", "lowest.value", "-lowest.value", BOTH),
-        ("low.py", "A heading", "Another heading", BOTH),
+        ("low.py", "lowest.value", "-lowest.value", {"all"}),
+        ("low.py", "A heading", "Another heading", {"all"}),
         ("late.py", "1", "2", ALL),
         ("types.py", "int", "float", set()),
         ("unused.py", "1", "2", set()),
         ("apart.py", "1", "2", ALL),
         ("page.html", "<p>", "<b>", ALL),
-        ("script.py", "g()", "g(1)", {"script", "without"}),
     ],
 )
 def test_only_code_that_is_imported_counts(package: Path, file, old, new, changed) -> None:
-    before, text = versions(package), (package / file).read_text()
+    before, text = versions(), (package / file).read_text()
     assert text.count(old) == 1
     (package / file).write_text(text.replace(old, new))
-    after = versions(package)
+    after = versions()
     assert {name for name in before if before[name] != after[name]} == changed

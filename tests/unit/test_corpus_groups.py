@@ -13,7 +13,6 @@ from extraction import extract_files
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.groups import READERS, drawn_pairs
-from paraphrastic_pipeline.corpus.readers import CorpusFile
 from paraphrastic_pipeline.registry.datasets import read_registry
 
 WMT = {
@@ -66,7 +65,7 @@ def extract(
     folder: Path, paths: Sequence[Path], *members: str, kind: str = "groups", share: float = 0
 ) -> Any:
     """The pairs that are drawn from files with the same members, and the places that cannot be read."""
-    files = [CorpusFile(path, ("en",), members) for path in paths]
+    files = [(path, {"languages": ("en",), "members": members}) for path in paths]
     _, rows, places = extract_files(folder, kind, files, ("en", "en"), share=share)
     return rows, places
 

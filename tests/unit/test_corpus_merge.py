@@ -12,7 +12,7 @@ import pytest
 from pair_files import marked, write_pairs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus.merge import Merging, merge_pairs
+from paraphrastic_pipeline.corpus.merge import merge_pairs
 
 NO_REASONS = dict.fromkeys(("duplicates", "contaminated", "held_out", "capped"), 0)
 
@@ -35,12 +35,14 @@ def merge(folder, selected, output="merged.parquet", **changes):
     names = ("duplicates", "drop", "max_pairs", "weights", "grouped", "texts")
     every = {"duplicates": "keep_one", "drop": [], "max_pairs": [None] * len(selected)}
     every |= {"weights": [1] * len(selected), **changes}
-    settings = {"contaminated": [], "seed": 1, "memory_mb": 200, "threads": 2}
-    settings |= {name: value for name, value in changes.items() if name not in names}
-    merging = Merging(**{name: every[name] for name in names if name in every})
+    resources = {"memory_mb": 200, "threads": 2, "temporary": folder / "temporary"}
+    resources |= {name: value for name, value in changes.items() if name in resources}
+    settings = {"contaminated": [], "seed": 1}
+    settings |= {name: value for name, value in changes.items() if name not in (*names, *resources)}
+    merging = {name: every[name] for name in names if name in every}
     counts = folder / "counts.json"
     result = merge_pairs(
-        selected, folder / output, counts=counts, merging=merging, temporary=folder / "temporary", **settings
+        selected, folder / output, counts=counts, merging=merging, resources=resources, **settings
     )
     assert result == json.loads(counts.read_text())
     assert list((folder / "temporary").iterdir()) == []

@@ -12,7 +12,7 @@ from function_encoder import FunctionEncoder
 from pair_files import filter_files, read_tsv, write_pairs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus import blocks, sampling
+from paraphrastic_pipeline.corpus import bitext_similarity, blocks, sampling
 from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
 from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
@@ -24,9 +24,11 @@ def write(path, rows):
 
 
 def sample(folder, *measured, **changes):
-    settings = {"min_similarity": 0.7, "seed": 1, "memory_mb": 200, "threads": 2, **changes}
+    resources = {"memory_mb": 200, "threads": 2, "temporary": folder / "temporary"}
+    resources |= {name: changes.pop(name) for name in resources if name in changes}
+    settings = {"min_similarity": 0.7, "seed": 1, **changes}
     files = filter_files(folder)
-    result = sample_paraphrases(measured, files, temporary=folder / "temporary", **settings)
+    result = sample_paraphrases(measured, *files, resources=resources, **settings)
     assert result == json.loads(files.counts.read_text())
     assert list((folder / "temporary").iterdir()) == []
     reasons = ("below_similarity", "empty", "repeated", "alone", "sentences")
@@ -143,12 +145,13 @@ def test_similarity_is_the_cosine_in_any_blocks_and_shards(tmp_path, monkeypatch
         angles = np.array([len(sentence) for sentence in sentences], np.float32)
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
+    encoder = FunctionEncoder("by length", 2, "", embed)
+    monkeypatch.setattr(bitext_similarity, "open_encoder", lambda *_, **__: encoder)
     pairs = [("a" * (n % 7), "b" * (n % 5)) for n in range(45)]
     write_pairs(tmp_path / "pairs", pairs, row_groups=10)
 
     def measured(**changes):
-        encoder = FunctionEncoder("by length", 2, "", embed)
-        measure_similarity(tmp_path / "pairs", tmp_path / "out", encoder=encoder, **changes)
+        measure_similarity(tmp_path / "pairs", tmp_path / "out", system="by length", **changes)
         return pq.read_table(tmp_path / "out")
 
     whole = measured()

@@ -14,14 +14,17 @@ MAX_LINE = 1 << 20
 
 
 def paranmt(tmp_path, text: str | bytes) -> list[CorpusFile]:
-    return [CorpusFile(make_zip(tmp_path / "p.zip", {"p/p.txt": text}), ("en",), ("p/p.txt",))]
+    return [
+        (make_zip(tmp_path / "p.zip", {"p/p.txt": text}), {"languages": ("en",), "members": ("p/p.txt",)})
+    ]
 
 
 @pytest.mark.parametrize("codes", ["de-en", "en-de"])
 def test_opus_sides_in_the_order_asked(tmp_path, codes):
     path = make_zip(tmp_path / "x.zip", {f"X.{codes}.de": "eins\nzwei\n", f"X.{codes}.en": "one\ntwo\n"})
     names = ("X.de-en.de", "X.de-en.en", "X.en-de.de", "X.en-de.en")
-    counts, rows, _ = extract_files(tmp_path, "opus", [CorpusFile(path, ("de", "en"), names)], ("en", "de"))
+    about = {"languages": ("de", "en"), "members": names}
+    counts, rows, _ = extract_files(tmp_path, "opus", [(path, about)], ("en", "de"))
     assert counts == {"lines": 2, "pairs": 2, "unreadable": 0}
     assert rows[1] == {"source": "two", "target": "zwei", "line": 2}
 
@@ -30,7 +33,7 @@ def test_aligned_reads_gzip_and_plain_files_by_language(tmp_path):
     english, german = tmp_path / "a.en.gz", tmp_path / "a.de"
     english.write_bytes(gzip.compress(b"one\ntwo", mtime=0))
     german.write_text("eins\nzwei\n")
-    files = [CorpusFile(german, ("de",)), CorpusFile(english, ("en",))]
+    files = [(german, {"languages": ("de",)}), (english, {"languages": ("en",)})]
     _, rows, _ = extract_files(tmp_path, "aligned", files)
     assert pairs(rows) == [("one", "eins"), ("two", "zwei")]
 
@@ -43,7 +46,8 @@ def test_lines_end_at_newlines_only(tmp_path):
 
 def test_manythings_and_paranmt_take_their_columns(tmp_path):
     text = "Hi.\t嗨。\tCC-BY\nRun.\t你用跑的。\n"
-    file = CorpusFile(make_zip(tmp_path / "c.zip", {"cmn.txt": text}), ("en", "zh"), ("cmn.txt",))
+    about = {"languages": ("en", "zh"), "members": ("cmn.txt",)}
+    file = make_zip(tmp_path / "c.zip", {"cmn.txt": text}), about
     _, rows, _ = extract_files(tmp_path, "manythings", [file], ("zh", "en"))
     assert pairs(rows) == [("嗨。", "Hi."), ("你用跑的。", "Run.")]
     file = paranmt(tmp_path, "a b\tb a\t0.75\nc\t\t-1\n")

@@ -1,6 +1,5 @@
 """Test the scores of pairs, which are columns of a Parquet file."""
 
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from pair_files import write_pairs
 from test_corpus_tokens import punkt_archive
 
 from paraphrastic_pipeline.corpus import blocks
-from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA, TextSettings, score_pairs
+from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA, score_pairs
 
-PLAIN = TextSettings(segmentation={}, folding={}, lowercase=True)
+PLAIN = {"segmentation": {}, "folding": {}, "lowercase": True}
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def score(folder, pairs, languages, **settings):
     """The columns of scored pairs."""
     others = {name: settings.pop(name) for name in ("identifier", "punkt", "shard") if name in settings}
     path = pairs if isinstance(pairs, Path) else write_pairs(folder / "pairs.parquet", pairs)
-    others = {"identifier": None, "text": replace(PLAIN, **settings), **others}
+    others = {"text": PLAIN | settings, **others}
     score_pairs(path, folder / "scored.parquet", languages=languages, **others)
     table = pq.read_table(folder / "scored.parquet")
     assert table.schema == SCORED_SCHEMA

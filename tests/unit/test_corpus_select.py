@@ -7,7 +7,7 @@ from hashlib import md5
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from pair_files import PAPER, filter_files, read_tsv, scored, settings_of, write_shards
+from pair_files import PAPER, filter_files, read_tsv, scored, selection_of, write_shards
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import blocks, sampling
@@ -18,7 +18,8 @@ def select(folder, pairs, filters, *, ends=(), **changes):
     """The counts, the pairs and the dropped ones of a selection from shards."""
     files = filter_files(folder)
     options = {"languages": ("en", "en"), "preparation": {"lowercase": False}, "seed": 1, **changes}
-    counts = select_pairs(write_shards(folder, pairs, ends), files, selection=settings_of(filters), **options)
+    selection = selection_of(filters)
+    counts = select_pairs(write_shards(folder, pairs, ends), *files, selection=selection, **options)
     assert counts == json.loads(files.counts.read_text())
     return counts, pq.read_table(files.pairs).to_pylist(), read_tsv(files.examples)
 

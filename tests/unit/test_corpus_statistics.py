@@ -21,8 +21,9 @@ def measured(pairs, scores=None):
 
 
 def describe(folder, pairs, *ends, name="corpus", **changes):
-    settings = {"languages": ("en", "de"), "sentences": 1000, "seed": 1, "memory_mb": 200, "threads": 2}
-    settings |= {"temporary": folder / "temporary", **changes}
+    resources = {"memory_mb": 200, "threads": 2, "temporary": folder / "temporary"}
+    resources |= {name: changes.pop(name) for name in resources if name in changes}
+    settings = {"languages": ("en", "de"), "sentences": 1000, "seed": 1, "resources": resources, **changes}
     outputs = folder / f"{name}.json", folder / f"{name}.parquet"
     result = describe_corpus(write_shards(folder, pairs, ends), *outputs, **settings)
     assert json.loads(outputs[0].read_text()) == json.loads(json.dumps(result))

@@ -8,7 +8,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.normal_form import words_of
-from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import gather_testsets
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_lower_casing_does_not_change_the_normal_form(text):
 
 def text_file(folder, code, text):
     (folder / f"tatoeba.{code}").write_bytes(text)
-    return TestFile("tatoeba", folder / f"tatoeba.{code}", (code, "en"))
+    return folder / f"tatoeba.{code}", {"testset": "tatoeba", "languages": (code, "en")}
 
 
 def prepared(folder, testset, columns, *rows):
     schema = pa.schema([(name, pa.string()) for name in columns.split()])
     table = [dict(zip(schema.names, row, strict=True)) for row in rows]
     pq.write_table(pa.Table.from_pylist(table, schema=schema), folder / f"{testset}.parquet")
-    return TestFile(testset, folder / f"{testset}.parquet", ("de", "en"))
+    return folder / f"{testset}.parquet", {"testset": testset, "languages": ("de", "en")}
 
 
 def sts(folder, *rows):
@@ -62,7 +62,8 @@ def sts(folder, *rows):
 
 
 def gathered(folder, *files, **segmentation):
-    counts = gather_testsets(files, folder / "tests.parquet", segmentation=segmentation, lowercase=True)
+    settings = {"files": [about for _, about in files], "segmentation": segmentation, "lowercase": True}
+    counts = gather_testsets([path for path, _ in files], folder / "tests.parquet", **settings)
     rows = pq.read_table(folder / "tests.parquet").to_pylist()
     assert counts == Counter(row["testset"] for row in rows)
     return rows
@@ -128,7 +129,10 @@ def test_chinese_is_segmented_as_the_training_data_are(tmp_path):
         (lambda folder: text_file(folder, "de", b"Hallo!\n\xff\n"), r"tatoeba\.de:2: .*UTF-8"),
         (lambda folder: text_file(folder, "de", b""), r"tatoeba\.de: .*no test sentence"),
         (sts, r"sts\.parquet: .*no test sentence"),
-        (lambda folder: TestFile("tatoeba", folder / "none", ("de", "en")), r"none: cannot be read"),
+        (
+            lambda folder: (folder / "none", {"testset": "tatoeba", "languages": ("de", "en")}),
+            r"none: cannot",
+        ),
     ],
 )
 def test_bad_test_sets_are_named(tmp_path, make, cause):

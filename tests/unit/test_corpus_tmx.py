@@ -6,7 +6,7 @@ import pytest
 from extraction import extract, fault, pairs, tmx, variant
 
 from paraphrastic_pipeline.corpus import readers
-from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.readers import extract_corpus
 
 DOCTYPE = '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
 
@@ -78,9 +78,8 @@ def test_tmx_does_not_fill_the_memory(tmp_path, monkeypatch):
         unit = f"<tu>{variant('en', 'word ' * 20)}{variant('de', 'Wort ' * 20)}</tu>\n"
         path = tmp_path / "big.tmx"
         path.write_text(f"<tmx><body>{unit * units}</body></tmx>")
-        file = CorpusFile(path, ("en", "de"))
         tracemalloc.start()
-        counts = extract_corpus("tmx", [file], ("en", "de"), tmp_path / "o")
+        counts = extract_corpus("tmx", [path], [{"languages": ("en", "de")}], ("en", "de"), tmp_path / "o")
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert counts["pairs"] == units

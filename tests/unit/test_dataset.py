@@ -14,7 +14,7 @@ from small_corpus import distinct_pairs, sentence_pairs, trained_vocabulary, wri
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.vocabulary import ordinary_pieces
 from paraphrastic_pipeline.training import pair_dataset
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.same_meaning import fingerprints
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -82,9 +82,9 @@ def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
     dataset, model = write_training_data(tmp_path, sentence_pairs(50))
     encode_dataset(
         tmp_path / "pairs.parquet",
-        # Rules name files as text.
-        [UnitVocabulary("subword", (str(model),), 100)],
-        str(tmp_path / "other.h5"),
+        # Parameters of rules name files as text.
+        [{"unit": "subword", "models": (str(model),), "max_pieces": 100}],
+        tmp_path / "other.h5",
         threads=2,
         batch_rows=7,
     )
@@ -101,7 +101,7 @@ def encoded(
     """The data of these pairs, in pieces of a vocabulary of other ones."""
     _, model = write_training_data(folder, sentence_pairs(50))
     parquet = write_pairs(folder / "own.parquet", pairs, **(columns or {}))
-    units = [UnitVocabulary("subword", (model,), max_pieces)]
+    units = [{"unit": "subword", "models": (model,), "max_pieces": max_pieces}]
     encode_dataset(parquet, units, folder / "own.h5", threads=1, **options)
     return PairDataset(folder / "own.h5")
 
@@ -142,7 +142,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
     models = tuple(
         trained_vocabulary(parquet, tmp_path / f"{side}.model", sides=[side]) for side in ("source", "target")
     )
-    units = [UnitVocabulary("subword", models, None)]
+    units = [{"unit": "subword", "models": models, "max_pieces": None}]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables="overlapping", threads=1)
     processors = [sentencepiece.SentencePieceProcessor(model_file=str(model)) for model in models]
     with PairDataset(tmp_path / "train.h5") as data:
@@ -262,7 +262,9 @@ def test_unseen_words_have_rows(tmp_path: Path) -> None:
     pairs = write_pairs(tmp_path / "pairs.parquet", sentence_pairs(50))
     words = trained_vocabulary(pairs, tmp_path / "words.model", unit="word")
     few = write_pairs(tmp_path / "few.parquet", [("the dog", "the cat")])
-    encode_dataset(few, [UnitVocabulary("word", (words,), 100)], tmp_path / "few.h5", threads=1)
+    encode_dataset(
+        few, [{"unit": "word", "models": (words,), "max_pieces": 100}], tmp_path / "few.h5", threads=1
+    )
     processor = sentencepiece.SentencePieceProcessor(model_file=str(words))
     with PairDataset(tmp_path / "few.h5") as data:
         spelled = [processor.id_to_piece(piece) for piece in data.units[0].pieces.tolist()]

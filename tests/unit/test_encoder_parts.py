@@ -19,7 +19,8 @@ from paraphrastic_pipeline.training.encoder_modules import (
     initial_encoder,
     scrambled,
 )
-from paraphrastic_pipeline.training.initialization import Initialization, untrained_model
+from paraphrastic_pipeline.training.initialization import untrained_model
+from paraphrastic_pipeline.training.inputs import Initialization
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.same_meaning import fingerprints
 from paraphrastic_pipeline.training.sentences import Sentences

@@ -16,7 +16,7 @@ from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
-from paraphrastic_pipeline.training.initialization import Initialization
+from paraphrastic_pipeline.training.inputs import Initialization
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step

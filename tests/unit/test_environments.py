@@ -41,7 +41,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "yte": "snakemake",
 }
-OURS = {"paraphrastic", "paraphrastic_pipeline", "snakemake_logger_plugin_paraphrastic", "adapter"}
+OURS = {"paraphrastic", "paraphrastic_pipeline", "snakemake_logger_plugin_paraphrastic"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
 # where they are installed.
 OPTIONAL = {"ctranslate2", "faiss"}

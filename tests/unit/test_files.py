@@ -15,8 +15,8 @@ from training_runs import SETTINGS, train_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, new_folder, sha256, unwritable_named
 from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
+from paraphrastic_pipeline.training.dataset import encode_dataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,10 +93,10 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
         "vocabulary": lambda: train_vocabulary(
             pairs,
             full_disk / "v",
-            VocabularySettings(size=60, character_coverage=1.0, max_sentences=9999, unknown="omit"),
+            {"size": 60, "character_coverage": 1.0, "max_sentences": 9999, "unknown": "omit"},
         ),
         "data set": lambda: encode_dataset(
-            pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1
+            pairs, [{"unit": "subword", "models": (data[1],), "max_pieces": None}], full_disk / "d", threads=1
         ),
         "model": lambda: train_model(data, full_disk, settings, minutes=10.0),
         "test sets": lambda: prepare_sts(ROOT / "data/sample/STS.zip", full_disk / "s"),

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import unicode_text
 from hard_texts import NOTHING, TEXTS
-from pair_files import filter_files, settings_of
+from pair_files import filter_files, selection_of
 from small_models import model_of, trained
 
 from paraphrastic.base.text import prepare_text
@@ -18,10 +18,10 @@ from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic_pipeline.corpus.contamination import mark_contamination
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
-from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic_pipeline.corpus.score import TextSettings, score_pairs
+from paraphrastic_pipeline.corpus.readers import extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
-from paraphrastic_pipeline.corpus.testset_sentences import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testset_sentences import gather_testsets
 from paraphrastic_pipeline.corpus.text import as_read, collapse_spaces
 
 FOLDED = {"folding": {"ar": "marks", "ru": "yo", "tr": "dotted"}, "lowercase": True}
@@ -52,11 +52,10 @@ def selected(folder, texts, preparation=PREPARATION, **filters):
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     languages, pairs, scores = ("zh", "en"), folder / "pairs.parquet", folder / "scored.parquet"
     files = [write(folder / "a.txt", texts), write(folder / "b.txt", ["a plain text"] * len(texts))]
-    sides = [CorpusFile(Path(path), (code,)) for path, code in zip(files, languages, strict=True)]
-    extract_corpus("aligned", sides, languages, pairs)
-    score_pairs(pairs, scores, languages=languages, identifier=None, text=TextSettings(**preparation))
-    options = {"selection": settings_of(filters), "preparation": preparation, "seed": 1}
-    select_pairs([scores], filter_files(folder), languages=languages, **options)
+    extract_corpus("aligned", files, [{"languages": (code,)} for code in languages], languages, pairs)
+    score_pairs(pairs, scores, languages=languages, text=preparation)
+    options = {"selection": selection_of(filters), "preparation": preparation, "seed": 1}
+    select_pairs([scores], *filter_files(folder), languages=languages, **options)
     return pq.read_table(scores).to_pydict(), pq.read_table(folder / "out.parquet")["source"].to_pylist()
 
 
@@ -115,8 +114,9 @@ def test_contamination_finds_hard_texts(tmp_path):
     # Tests have the plain texts and training the others, and the other way round.
     for texts, tests in ((ALL, PLAIN), (PLAIN, ALL)):
         selected(tmp_path, texts)
-        test = TestFile("tatoeba", Path(write(tmp_path / "test.txt", tests)), ("xx", "en"))
-        gather_testsets([test], tmp_path / "tests.parquet", segmentation={}, lowercase=True)
+        test, about = write(tmp_path / "test.txt", tests), {"testset": "tatoeba", "languages": ("xx", "en")}
+        settings = {"segmentation": {}, "lowercase": True}
+        gather_testsets([test], tmp_path / "tests.parquet", files=[about], **settings)
         mark_contamination(
             tmp_path / "out.parquet", tmp_path / "tests.parquet", tmp_path / "found.parquet",
             counts=tmp_path / "c.json", examples=tmp_path / "e.tsv", seed=1,

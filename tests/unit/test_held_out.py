@@ -8,17 +8,17 @@ from paraphrastic_pipeline.corpus.held_out import hold_out_pairs
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
 
-def held_out(folder, *corpora, pairs=1000, share=0.05, seed=1, texts=()):
+def held_out(folder, *corpora, number=1000, share=0.05, seed=1, texts=()):
     files = [
         write_pairs(folder / f"{number}.parquet", [row[:2] for row in rows], [row[2] for row in rows])
         for number, rows in enumerate(corpora)
     ]
     output, table, sentences = (folder / f"held_out.{ending}" for ending in ("parquet", "tsv", "txt"))
-    options = {"pairs": pairs, "share": share, "texts": texts, "seed": seed}
+    options = {"number": number, "share": share, "texts": texts, "seed": seed}
     names = [(f"c{number}", ("en", "de")) for number in range(len(files))]
     resources = {"memory_mb": 200, "threads": 1, "temporary": folder / "temporary"}
     count = hold_out_pairs(
-        files, output, table=table, sentences=sentences, corpora=names, **options, **resources
+        files, output, table=table, sentences=sentences, corpora=names, resources=resources, **options
     )
     rows = pq.read_table(output).to_pylist()
     assert len(rows) == count
@@ -38,9 +38,9 @@ def plain(number, name="a"):
 
 def test_the_choice_is_random_over_all_corpora_and_follows_the_seed_alone(tmp_path):
     corpora = [plain(3000), plain(500, "text"), plain(1000, "b")]
-    first = held_out(tmp_path, *corpora, pairs=200, texts=[1])
-    assert held_out(tmp_path, *corpora, pairs=200, texts=[1]) == first
-    assert held_out(tmp_path, *corpora, pairs=200, texts=[1], seed=2) != first
+    first = held_out(tmp_path, *corpora, number=200, texts=[1])
+    assert held_out(tmp_path, *corpora, number=200, texts=[1]) == first
+    assert held_out(tmp_path, *corpora, number=200, texts=[1], seed=2) != first
     # A text without pairs gives none.
     numbers = [row["corpus"] for row in first]
     assert set(numbers) == {0, 2}

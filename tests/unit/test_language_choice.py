@@ -27,8 +27,8 @@ from paraphrastic_pipeline.evaluation.language_choice import (
 from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
 from paraphrastic_pipeline.evaluation.uriel import DISTANCES
 from paraphrastic_pipeline.report.figures.studies import plot_language_choice
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
+from paraphrastic_pipeline.training.dataset import encode_dataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 from paraphrastic_pipeline.workflow.models import data_models
 from uriel_archives import distances, write_matrices
 
@@ -55,15 +55,15 @@ def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
         train_vocabulary(
             write_pairs(tmp_path / "known.parquet", pairs[:-2]),
             model,
-            VocabularySettings(
-                sides=sides,
-                size=60,
-                character_coverage=1.0,
-                max_sentences=1000,
-                unknown="omit",
-            ),
+            {
+                "sides": sides,
+                "size": 60,
+                "character_coverage": 1.0,
+                "max_sentences": 1000,
+                "unknown": "omit",
+            },
         )
-    units = [UnitVocabulary("subword", tuple(models), None)]
+    units = [{"unit": "subword", "models": tuple(models), "max_pieces": None}]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables=tables, threads=1)
     measure_overlap(tmp_path / "train.h5", models, tmp_path / "overlap.json", languages=languages)
     found = json.loads((tmp_path / "overlap.json").read_text())

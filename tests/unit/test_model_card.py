@@ -40,7 +40,7 @@ def card(tmp_path: Path, config: dict, data: str = "official") -> str:
         results.append(tmp_path / f"{task}.json")
     corpora = [("mine", "1", "CC-BY-4.0"), ("a|b de-en", "v2", "-"), ("a|b de-fr", "v2", "-")]
     write_card(
-        tmp_path,
+        tmp_path / "sweep.csv",
         tmp_path / "counts.json",
         results,
         tmp_path / "README.md",

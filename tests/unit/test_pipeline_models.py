@@ -81,9 +81,9 @@ def test_paraphrases_alone_are_compared_by_their_words() -> None:
 
 def test_languages_are_identified_unless_the_identifier_is_null() -> None:
     identifier = ["resources/downloads/sample_languages/languages.ftz"]
-    assert results().evaluations.corpora.language_id == identifier
+    assert results().evaluations.corpora.identifier(of()) == identifier
     without = {"bitext": {"language": None}, "paraphrase": {"language": None}}
-    assert results(language_id=None, selection=without).evaluations.corpora.language_id == []
+    assert results(language_id=None, selection=without).evaluations.corpora.identifier(of()) == []
 
 
 # Models.
@@ -120,9 +120,9 @@ def test_a_run_has_the_settings_of_the_sweep() -> None:
         "dropout-0.1-megabatch-10",
     }
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
-    assert (run["dropout"], run["megabatch"]) == (0.1, 10)
+    assert (run["settings"]["dropout"], run["settings"]["megabatch"]) == (0.1, 10)
+    assert run["config"]["model"] == "en"
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
-    assert models.about(of(model="en"))["model"] == "en"
 
 
 def machine(cores: int | None, **more: bool) -> SimpleNamespace:
@@ -149,7 +149,9 @@ def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -
     files = {"sts2017": "results/testsets/sts.parquet", "held_out": "results/held_out/en.parquet"}
     for measure, path in files.items():
         assert models.development(measure)(wildcards) == [f"ancient {path}"]
+    transformers = "paraphrastic_pipeline.training.transformer"
     assert models.uncounted_modules(wildcards) == (
+        transformers,
         "paraphrastic_pipeline.evaluation.development",
         "paraphrastic_pipeline.evaluation.held_out",
     )
@@ -157,7 +159,7 @@ def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -
     stopping = results(training=training).evaluations.models
     for measure, path in files.items():
         assert stopping.development(measure)(wildcards) == [path]
-    assert stopping.uncounted_modules(wildcards) == ()
+    assert stopping.uncounted_modules(wildcards) == (transformers,)
 
 
 def test_a_study_that_is_off_is_refused_by_its_key() -> None:

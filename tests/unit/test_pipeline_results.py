@@ -66,10 +66,9 @@ def test_files_and_arguments_of_an_evaluation() -> None:
         "bucc": {"pairs": ["fr-en"]},
         "polish": {"suite": "polish"},
     }
-    common = {"source": "untrained", "bootstrap_samples": 1000, "sample": False}
-    assert evaluations.settings(of(system="fr-untrained")) == common
-    # A part of the filter study is no system.
-    assert evaluations.settings(of(model="en", part="1")) == {**common, "source": "measured"}
+    common = {"task": "sts", "source": "untrained", "bootstrap_samples": 1000, "sample": False}
+    assert evaluations.settings(of(system="fr-untrained", task="sts")) == common
+    assert evaluations.settings(of(system="fr", task="sts")) == {**common, "source": "measured"}
 
 
 def test_only_names_tasks() -> None:

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import duckdb
@@ -116,7 +117,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     monkeypatch.chdir(tmp_path)
     file = RemoteFile(dataset="mine", name="corpus.zip", languages=(), addresses=(self_signed,))
     with pytest.raises(InputError, match="self-signed certificate") as caught:
-        fetch(file, tmp_path / "corpus.zip", attempts=1)
+        fetch(asdict(file), tmp_path / "corpus.zip", attempts=1)
     assert "\n" not in str(caught.value)
     assert message("A certificate is refused").search(str(caught.value))
     assert not (tmp_path / "corpus.zip").exists()

@@ -1,11 +1,11 @@
-"""Test that functions and scripts are short enough to be read at once."""
+"""Test that functions are short enough to be read at once."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LINES, PARAMETERS, LINES_OF_SCRIPT = 80, 11, 20
+LINES, PARAMETERS = 80, 11
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -44,16 +44,3 @@ def test_only_compiled_kernels_have_many_parameters() -> None:
     assert sorted(many.keys() - kernels) == []
     # Otherwise the test would not see decorators.
     assert kernels
-
-
-def test_a_script_reads_its_rule_and_makes_one_call() -> None:
-    scripts = sorted((ROOT / "workflow/scripts").glob("*.py"))
-    assert len(scripts) > 40
-    long = []
-    for path in scripts:
-        text = path.read_text(encoding="utf-8")
-        # Without the docstring and blank lines.
-        after = ast.parse(text).body[0].end_lineno
-        if sum(bool(line.strip()) for line in text.splitlines()[after:]) > LINES_OF_SCRIPT:
-            long.append(path.name)
-    assert long == []

@@ -110,9 +110,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def corpora(tmp_path: Path) -> list[tuple[Path, list[str]]]:
+def corpora(tmp_path: Path) -> tuple[list[Path], list[list[str]]]:
     english, german = zip(*sentence_pairs(300), strict=True)
-    return [(write_pairs(tmp_path / "pairs.parquet", english, german), ["source"])]
+    return [write_pairs(tmp_path / "pairs.parquet", english, german)], [["source"]]
 
 
 ONCE = {"language": "en", "sentences": 100, "seconds": 0.01, "repeats": 1}
@@ -120,14 +120,14 @@ ONCE = {"language": "en", "sentences": 100, "seconds": 0.01, "repeats": 1}
 
 def test_systems_are_measured_on_one_core_and_on_all(
     model: Path,
-    corpora: list,
+    corpora: tuple,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     systems = {"de": str(model)}
     before = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    measure_speed(systems, corpora, tmp_path / "speed.json", cores=2, **ONCE)
+    measure_speed(systems, *corpora, tmp_path / "speed.json", threads=2, **ONCE)
     with held_to(1):
         assert before is None or len(os.sched_getaffinity(0)) == 1
     assert before is None or len(os.sched_getaffinity(0)) == before
@@ -141,11 +141,11 @@ def test_systems_are_measured_on_one_core_and_on_all(
     assert all(0 < row["sentences"] <= 100 and row["seconds"][0] > 0 for row in found["rows"])
 
 
-def test_a_system_that_cannot_be_opened(corpora: list, tmp_path: Path) -> None:
+def test_a_system_that_cannot_be_opened(corpora: tuple, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     system = {"path": str(tmp_path / "empty"), "label": "mine"}
     with pytest.raises(InputError, match=r"empty: is not a folder with a model") as caught:
-        measure_speed({"mine": system}, corpora, tmp_path / "speed.json", cores=1, **ONCE)
+        measure_speed({"mine": system}, *corpora, tmp_path / "speed.json", threads=1, **ONCE)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "speed.json").exists()
 
@@ -169,7 +169,7 @@ def test_a_corpus_without_sentences(tmp_path: Path) -> None:
     empty = tmp_path / "pairs.parquet"
     write_pairs(empty, [], [])
     with pytest.raises(InputError, match=r"pairs\.parquet: contains no sentence to embed"):
-        measure_speed({}, [(empty, ["source"])], tmp_path / "speed.json", cores=1, **ONCE)
+        measure_speed({}, [empty], [["source"]], tmp_path / "speed.json", threads=1, **ONCE)
 
 
 def written(tmp_path: Path) -> Path:

@@ -246,7 +246,7 @@ def table(tmp_path: Path, members: dict[str, str], *, official: bool) -> list[di
     digests = official_digests(tmp_path, pairs) if official else OFFICIAL
     evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json", digests)
     systems = {"en": [tmp_path / "sts.json"]}
-    tabulate_systems(systems, "sts", PUBLISHED, tmp_path / "sts.csv", tmp_path / "intervals.csv")
+    tabulate_systems(systems, "sts", tmp_path / "sts.csv", tmp_path / "i.csv", published=PUBLISHED)
     header, rows = read_csv_with_header(tmp_path / "sts.csv")
     assert header == ["system", "source", "data", *DATASETS, "avg"]
     return rows

@@ -88,9 +88,8 @@ def test_an_archive_without_training_data(tmp_path: Path, caplog: pytest.LogCapt
     assert not [name for name in evaluated(tmp_path)["measurements"] if "trained" in name]
     assert f"{tmp_path}/sts.parquet: STS Benchmark lacks train" in caplog.text
     published = OFFICIAL.parent / "stsb.csv"
-    tabulate_systems(
-        {"en": [tmp_path / "stsb.json"]}, "stsb", published, tmp_path / "stsb.csv", tmp_path / "intervals.csv"
-    )
+    systems, tables = {"en": [tmp_path / "stsb.json"]}, (tmp_path / "stsb.csv", tmp_path / "intervals.csv")
+    tabulate_systems(systems, "stsb", *tables, published=published)
     (row,) = read_csv(tmp_path / "stsb.csv")
     assert row["test"]
     assert row["test_trained"] == ""

@@ -21,7 +21,7 @@ def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
         (run / "sentencepiece.model").write_text("pieces")
         write_json(run / "development.json", {"held_out": 90.0, "development": 100 * score})
         scores.append(run / "development.json")
-    choose_model(scores, folder / "model")
+    choose_model(scores, folder / "model/sweep.csv")
     return folder / "model"
 
 
@@ -42,7 +42,7 @@ def test_the_first_run_is_taken_if_nothing_can_be_measured(tmp_path: Path) -> No
     scores = sorted(tmp_path.rglob("development.json"))
     for score in scores:
         write_json(score, {})
-    choose_model(scores, tmp_path / "model")
+    choose_model(scores, tmp_path / "model/sweep.csv")
     rows = (tmp_path / "model" / "sweep.csv").read_text().splitlines()[1:]
     assert [row.split(",")[3:] for row in rows] == [["", "", "", "yes"], *[["", "", "", ""]] * 3]
 

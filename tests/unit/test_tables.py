@@ -47,7 +47,7 @@ def published(folder: Path, value: str) -> Path:
 
 def tabulated(folder: Path, systems: dict[str, list[Path]], known: Path | None = None):
     table, intervals = folder / "t.csv", folder / "intervals.csv"
-    tabulate_systems(systems, "xling_sts", known, table, intervals, gather=list(systems))
+    tabulate_systems(systems, "xling_sts", table, intervals, published=known, gather=list(systems))
     return [read_csv(path) for path in (table, intervals)]
 
 
@@ -104,7 +104,7 @@ def test_error_rates_have_a_mean_whose_interval_is_narrower(tmp_path: Path) -> N
     # A single figure is no mean.
     one = write(tmp_path / "b.json", "one", {"error de": (0.1, 100)})
     tabulate_systems(
-        {"de": [both], "one": [one]}, "tatoeba", None, tmp_path / "t.csv", tmp_path / "i.csv", gather=["de"]
+        {"de": [both], "one": [one]}, "tatoeba", tmp_path / "t.csv", tmp_path / "i.csv", gather=["de"]
     )
     assert (tmp_path / "t.csv").read_text().splitlines() == [
         "system,source,data,de,fr,avg",
@@ -125,7 +125,7 @@ def test_pairs_and_ways_of_mining_have_rows_of_their_own(tmp_path: Path) -> None
     }
     scorings = {"cosine": {"threshold": 0.75}, "margin": {"threshold": 1.0625}}
     mined = write(tmp_path / "b.json", "de", figures, datasets={"de-en": {"scorings": scorings}})
-    tabulate_systems({"de": [mined]}, "bucc", None, tmp_path / "t.csv", tmp_path / "i.csv", gather=["de"])
+    tabulate_systems({"de": [mined]}, "bucc", tmp_path / "t.csv", tmp_path / "i.csv", gather=["de"])
     assert (tmp_path / "t.csv").read_text().splitlines() == [
         "system,source,data,pair,precision,recall,f1,threshold",
         "P-SP de (cosine),measured,sample,de-en,40.0,40.0,40.0,0.7500",
@@ -134,7 +134,7 @@ def test_pairs_and_ways_of_mining_have_rows_of_their_own(tmp_path: Path) -> None
     names = ("forward", "backward", "forward hidden", "backward hidden")
     retrieved = {f"{name} {pair}": (0.5, n) for pair, n in (("de-en", 7), ("fr-en", 9)) for name in names}
     held_out = write(tmp_path / "h.json", "de", retrieved, datasets={"de-en": {"n": 7}, "fr-en": {"n": 9}})
-    tabulate_systems({"de": [held_out]}, "held_out", None, tmp_path / "t.csv", tmp_path / "i.csv")
+    tabulate_systems({"de": [held_out]}, "held_out", tmp_path / "t.csv", tmp_path / "i.csv")
     assert (tmp_path / "t.csv").read_text().splitlines()[1:] == [
         f"P-SP de,measured,sample,{pair},{n},50.0,50.0,50.0,50.0" for pair, n in (("de-en", 7), ("fr-en", 9))
     ]

@@ -20,8 +20,8 @@ from paraphrastic import load_model
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic_pipeline.training import teacher_tables
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training import teacher, teacher_tables
+from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.initialization import untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.teacher import embed_pieces, embed_sample, piece_texts
@@ -29,6 +29,12 @@ from paraphrastic_pipeline.training.teacher_tables import fit_tables, ridge
 
 PAIRS = sentence_pairs(600)
 DIM = 12
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Teachers are open before they are named."""
+    monkeypatch.setattr(teacher, "open_encoder", lambda system, **_: system)
 
 
 class Counted:
@@ -67,13 +73,19 @@ def merged(path: Path, corpora: Sequence[int] = (0,)) -> Path:
 def encoded(folder: Path, pairs: Path, *, size: int, texts: Sequence[int] = ()) -> tuple[Path, Path]:
     """The data set of these pairs, and its vocabulary."""
     vocabulary, dataset = trained_vocabulary(pairs, folder / "m", size=size), folder / "d.h5"
-    encode_dataset(pairs, [UnitVocabulary("subword", (vocabulary,), 100)], dataset, texts=texts, threads=1)
+    encode_dataset(
+        pairs,
+        [{"unit": "subword", "models": (vocabulary,), "max_pieces": 100}],
+        dataset,
+        texts=texts,
+        threads=1,
+    )
     return dataset, vocabulary
 
 
 def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> list[Float32]:
     settings = {"languages": [("en", "en")], "known": None, "sentences": 2 * len(PAIRS)} | changes
-    embed_sample(pairs, output, encoder=teacher.encoder, **settings)  # type: ignore[arg-type]
+    embed_sample(pairs, output, system=teacher.encoder, **settings)  # type: ignore[arg-type]
     with h5py.File(output) as file:
         return [file[side][:].astype(np.float32) for side in ("source", "target")]
 
@@ -82,8 +94,8 @@ def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences
     dataset, vocabulary = data
     teacher = Counted().encoder
     sample(dataset.with_name("pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
-    embed_pieces(dataset, [vocabulary], folder / "pieces.h5", encoder=teacher)
-    files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "output": folder / "tables.h5"}
+    embed_pieces(dataset, [vocabulary], folder / "pieces.h5", system=teacher)
+    files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "tables": folder / "tables.h5"}
     fit_tables(dataset, **files, threads=threads)
     return folder / "tables.h5"
 
@@ -124,7 +136,7 @@ def test_a_sample_of_other_pairs_is_refused(data: tuple[Path, Path], tmp_path: P
         languages=[("en", "en")] * 2,
     )
     with pytest.raises(InputError, match=r"s\.h5: .*other pairs than .*d\.h5"):
-        fit_tables(data[0], pieces=tmp_path / "p", sample=tmp_path / "s.h5", output=tmp_path / "t", threads=1)
+        fit_tables(data[0], pieces=tmp_path / "p", sample=tmp_path / "s.h5", tables=tmp_path / "t", threads=1)
 
 
 def test_a_sentence_without_a_pair_is_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,9 +167,9 @@ def test_tables_count_a_sentence_without_a_pair_once(tmp_path: Path, monkeypatch
     for texts in ([4], []):
         dataset, vocabulary = encoded(tmp_path, path, size=300, texts=texts)
         sample(path, tmp_path / "s", Counted(), languages=[("en", "en")] * 5, texts=texts)
-        embed_pieces(dataset, [vocabulary], tmp_path / "pieces", encoder=Counted().encoder)
+        embed_pieces(dataset, [vocabulary], tmp_path / "pieces", system=Counted().encoder)
         fit_tables(
-            dataset, pieces=tmp_path / "pieces", sample=tmp_path / "s", output=tmp_path / "t", threads=1
+            dataset, pieces=tmp_path / "pieces", sample=tmp_path / "s", tables=tmp_path / "t", threads=1
         )
     every = np.arange(1200)
     once = every[(every < 600) | (every % 3 != 1)]
@@ -185,7 +197,7 @@ def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_pieces_are_embedded_without_their_marks(data: tuple[Path, Path], tmp_path: Path) -> None:
     dataset, vocabulary = data
-    embed_pieces(dataset, [vocabulary], tmp_path / "pieces.h5", encoder=Counted().encoder)
+    embed_pieces(dataset, [vocabulary], tmp_path / "pieces.h5", system=Counted().encoder)
     processor = SentencePieceProcessor(str(vocabulary))
     with PairDataset(dataset) as pairs, h5py.File(tmp_path / "pieces.h5") as file:
         (unit,) = pairs.units

@@ -40,7 +40,7 @@ from paraphrastic.model.vocabulary import UNSEEN
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training import initialization, train
 from paraphrastic_pipeline.training.checkpoint import Checkpoint, Progress
-from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings
 from paraphrastic_pipeline.training.loop import megabatch_size, megabatches
 from paraphrastic_pipeline.training.model_selection import average_runs
@@ -169,7 +169,7 @@ def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
     folders = [tmp_path / str(member) for member in range(3)]
     for member, folder in enumerate(folders):
         train_model(data, folder, replace(settings, member=member))
-    average_runs(folders, tmp_path / "soup")
+    average_runs([folder / "model.safetensors" for folder in folders], tmp_path / "soup/model.safetensors")
     tables = [load_file(folder / "model.safetensors")["embeddings"] for folder in folders]
     np.testing.assert_allclose(load_model(tmp_path / "soup").embeddings, np.mean(tables, axis=0), atol=1e-6)
     begun = initialization.untrained_model(training_inputs(data, settings)).tensors["embeddings"]
@@ -200,7 +200,12 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
         pairs,
     )
     with pytest.raises(InputError, match="no sentence"):
-        encode_dataset(pairs, [UnitVocabulary("subword", (data[1],), 100)], tmp_path / "train.h5", threads=1)
+        encode_dataset(
+            pairs,
+            [{"unit": "subword", "models": (data[1],), "max_pieces": 100}],
+            tmp_path / "train.h5",
+            threads=1,
+        )
 
 
 @pytest.mark.parametrize("engine", ["fused", "autograd"])

@@ -28,7 +28,8 @@ from paraphrastic.model.lstm_pooling import LastState
 from paraphrastic.model.transformer_tokens import tokenizer_digest
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.initialization import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.initialization import untrained_model
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.loop import megabatches
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
@@ -72,8 +73,8 @@ def write_data(
     table.to_parquet(folder / "pairs.parquet")
     tokenize_pairs(
         folder / "pairs.parquet",
-        Transformer(place=str(bert)),
         folder / "train.h5",
+        architecture={"transformer": {"place": str(bert)}},
         lowercase=True,
         grouped=groups is not None,
     )
@@ -91,7 +92,7 @@ def inputs(data: Path, bert: Path, pooling: Any = "mean", **changes: Any) -> Tra
 
 
 def trained(output: Path, given: TrainingInputs, *, minutes: float = 60) -> Path:
-    train_model(given, output, threads=1, initialize=initialize_transformer, checkpoint_minutes=minutes)
+    train_model(given, output, threads=1, checkpoint_minutes=minutes)
     return output
 
 
@@ -126,7 +127,7 @@ def test_the_same_steps_in_plain_torch_give_the_same_parameters(
     transformer = given.architecture.transformer
     assert transformer
     with PairDataset(data) as pairs:
-        ours = initialize_transformer(pairs, given, 1).encoder
+        ours = initialize_transformer(given).encoder
         # Copies, since the engine changes the parameters in place.
         start = {name: value.detach().clone() for name, value in ours.named_parameters()}
         steps = 2 * math.ceil(len(pairs) / RUN.batch_size)
@@ -231,7 +232,7 @@ def test_an_empty_sentence_is_zero_and_neighbours_do_not_matter(
 
 def test_training_learns(data: Path, bert: Path, tmp_path: Path) -> None:
     given = inputs(data, bert, epochs=8, learning_rate=3e-3)
-    untrained_model(given, initialize_transformer).write(tmp_path / "untrained")
+    untrained_model(given).write(tmp_path / "untrained")
     lines = history(trained(tmp_path / "model", given) / "model.safetensors")
     assert lines[-1]["loss"] < 0.5 * lines[0]["loss"]
     found = [load_model(tmp_path / name).embed_raw_text for name in ("untrained", "model")]
@@ -318,9 +319,9 @@ def test_bad_transformers_are_explained(
     data: Path, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def message(place: str, **changes: Any) -> str:
-        transformer = Transformer(place=place, **changes)
+        architecture = {"transformer": {"place": place, **changes}}
         with pytest.raises(InputError) as caught:
-            tokenize_pairs(data.with_name("pairs.parquet"), transformer, tmp_path / "x.h5")
+            tokenize_pairs(data.with_name("pairs.parquet"), tmp_path / "x.h5", architecture=architecture)
         assert not (tmp_path / "x.h5").exists()
         return str(caught.value)
 

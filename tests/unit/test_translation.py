@@ -74,8 +74,10 @@ def test_a_corpus_is_translated_in_blocks_and_shards(tmp_path, monkeypatch):
         calls.append(list(sentences))
         return [Translation(f"{text} again", -0.5, True) if text else NONE for text in sentences]
 
+    monkeypatch.setattr(translation, "open_translator", lambda **_: translate)
+
     def translated(**shard):
-        translate_corpus(tmp_path / "pairs", tmp_path / "out", translate=translate, **shard)
+        translate_corpus(tmp_path / "pairs", tmp_path / "out", translator={}, **shard)
         return pq.read_table(tmp_path / "out")
 
     sides = [(["same", "", f"a {row}"][row % 3], f"b {row}") for row in range(45)]
@@ -100,7 +102,7 @@ def gathered(folder, rows):
     pq.write_table(table.slice(0, 1), shards[0])
     pq.write_table(table.slice(1), shards[1])
     files = filter_files(folder)
-    result = gather_translations(shards, files, seed=1)
+    result = gather_translations(shards, *files, seed=1)
     assert result == json.loads(files.counts.read_text())
     return result, [tuple(row.values()) for row in pq.read_table(files.pairs).to_pylist()]
 

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,7 +47,7 @@ def of_fetch(*addresses: str, **fields: object) -> str:
     fields = {"dataset": "mine", "name": "a.txt", "languages": (), **fields}
     file = RemoteFile(addresses=addresses, **fields)
     with pytest.raises(InputError) as caught:
-        fetch(file, Path("downloads/a.txt"), attempts=2, timeout=0.2, backoff=0)
+        fetch(asdict(file), Path("downloads/a.txt"), attempts=2, timeout=0.2, backoff=0)
     return str(caught.value)
 
 

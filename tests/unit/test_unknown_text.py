@@ -23,10 +23,11 @@ from paraphrastic.model.vocabulary import SPACE, UNSEEN, byte_pieces, load_sente
 from paraphrastic_pipeline.settings.check import complete_definition
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic_pipeline.training.initialization import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.initialization import untrained_model
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.train import train_model
-from paraphrastic_pipeline.training.vocabulary import VocabularySettings, train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 SETTINGS = dataclasses.replace(SHORT, dropout=0.0)
 # Sentences that differ in a digit, a number, a rare letter of a name, and an emoji.
@@ -62,10 +63,9 @@ def make(
         own |= {"size": 120 if unit == "subword" else 4000} | settings
         longest = vocabulary.max_pieces
         models.append(folder / f"{name}.model")
-        used = VocabularySettings(unit=unit, sides=sides, **own)
-        train_vocabulary(pairs, models[-1], used, vectors=vectors)
-        before = units[unit].models if unit in units else ()
-        units[unit] = UnitVocabulary(unit, (*before, models[-1]), longest, own["unknown"] == "shared")
+        train_vocabulary(pairs, models[-1], {"unit": unit, "sides": sides, **own}, vectors=vectors)
+        cut = {"max_pieces": longest, "shared_unknown": own["unknown"] == "shared"}
+        units.setdefault(unit, {"unit": unit, "models": [], **cut})["models"].append(models[-1])
     architecture = definition.architecture
     data = folder / "train.h5"
     encode_dataset(pairs, list(units.values()), data, tables=architecture.tables, threads=1)

@@ -16,7 +16,7 @@ from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.fused import FusedEngine
-from paraphrastic_pipeline.training.initialization import TrainingInputs
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 
 SETTINGS = replace(
     TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=4, seed=3),

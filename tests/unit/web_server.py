@@ -2,6 +2,7 @@
 
 import re
 import threading
+from dataclasses import asdict
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -94,7 +95,7 @@ def remote(*addresses, name="en-fr.txt", **fields):
 
 
 def get(file, place, **options):
-    fetch(file, place, **{"timeout": 5.0, "backoff": 0, **options})
+    fetch(asdict(file), place, **{"timeout": 5.0, "backoff": 0, **options})
     return sha256(place.read_bytes()).hexdigest()
 
 

@@ -1,10 +1,13 @@
-"""Print one planned job of every step as a pickle: `plan_jobs.py CONFIGFILE TARGET...`."""
+"""Bind the arguments of one planned job of every rule to its function: `plan_jobs.py CONFIGFILE TARGET...`.
+
+Prints as JSON the rules that have no job.
+"""
 
 import contextlib
 import io
-import pickle
-import re
+import json
 import sys
+from inspect import signature
 from pathlib import Path
 
 from snakemake.api import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, SnakemakeApi
@@ -12,7 +15,6 @@ from snakemake.api import ConfigSettings, DAGSettings, OutputSettings, ResourceS
 
 def main() -> None:
     configfile, *targets = sys.argv[1:]
-    jobs: dict[str, dict[str, object]] = {}
     with contextlib.redirect_stderr(io.StringIO()), SnakemakeApi(OutputSettings(dryrun=True)) as api:
         workflow = api.workflow(
             ResourceSettings(cores=2),
@@ -21,21 +23,21 @@ def main() -> None:
         )
         dag = workflow.dag(DAGSettings(targets=set(targets), forceall=True))
         dag.execute_workflow(executor="dryrun")
+        # The Snakefile has put its checkout's library first.
+        from paraphrastic_pipeline.base.functions import function_of
+        from paraphrastic_pipeline.workflow.functions import arguments_of
+
+        rules = {rule.name for rule in workflow._workflow.rules if rule.script}
         for job in workflow._workflow.dag.jobs:
             if job.rule.script:
-                # A rule with a name as a wildcard stands for several steps, which have logs of their own.
-                step = re.findall(r"results/logs/(\w+)", job.log[0])[0]
-                jobs[step] = {
-                    "script": Path(str(job.rule.script)).name,
-                    "rule": job.rule.name,
-                    "threads": 3,
-                    "config": workflow._workflow.globals["config"],
-                    "resources": {"mem_mb": 4000, "tmpdir": "/tmp"},
-                    "params": job.params,
-                    "wildcards": job.wildcards,
-                    **{name: getattr(job, name)._plainstrings() for name in ("input", "output", "log")},
-                }
-    sys.stdout.buffer.write(pickle.dumps(jobs))
+                function = function_of(job.params.function)
+                arguments = arguments_of(job, function)
+                try:
+                    signature(function).bind(**arguments)
+                except TypeError as error:
+                    sys.exit(f"{job.rule.name}: {job.params.function}: {error}")
+                rules.discard(job.rule.name)
+    print(json.dumps(sorted(rules)))
 
 
 if __name__ == "__main__":

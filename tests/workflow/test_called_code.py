@@ -8,18 +8,15 @@ import pytest
 from pipelines import ROOT, command, environment
 
 from paraphrastic_pipeline.base.code_version import files_of
+from paraphrastic_pipeline.base.functions import full_name
 from paraphrastic_pipeline.evaluation.tasks import TASKS
-from paraphrastic_pipeline.workflow.functions import FIGURES, TABLES, TESTSETS, full_name
 
-# The functions that a script calls by their names; those of one rule count for it alone.
-BY_NAME = {
-    "evaluate_system": [task.function for task in TASKS.values()],
-    "tabulate_results": [*TABLES.values()],
-    "plot_figure": [*FIGURES.values()],
-    "prepare_testsets": [*TESTSETS.values()],
-}
-# What every script runs, and no result depends on: reading its arguments, and its messages.
-FRAME = ("paraphrastic_pipeline.workflow.step", "paraphrastic_pipeline.workflow.functions")
+# What every step runs, and no result depends on: reading its arguments, and its messages.
+FRAME = tuple(
+    map("paraphrastic_pipeline.{}".format, ("workflow.step", "workflow.functions", "base.functions"))
+)
+# The functions that another one calls by their names; those of one task count for it alone.
+BY_NAME = {"evaluation.systems:evaluate_system": [task.function for task in TASKS.values()]}
 # One model of the sample instead of four.
 TARGETS = ("--config", "models=[fr]", "--", "results/tables/sts.md", "results/report.html")
 
@@ -34,15 +31,13 @@ def test_what_steps_call_is_their_code(small: Path, tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr
     frame = files_of(*FRAME)
-    steps = set()
+    functions = set()
     for file in called.glob("*.json"):
-        step = file.name.partition(".")[0]
-        steps.add(step)
-        counted = files_of(
-            *map(full_name, BY_NAME.get(step, ())), script=ROOT / f"workflow/scripts/{step}.py"
-        )
-        for path, name in json.loads(file.read_text()):
+        function, calls = json.loads(file.read_text())
+        functions.add(function)
+        counted = files_of(*map(full_name, (function, *BY_NAME.get(function, ()))))
+        for path, name in calls:
             module = ROOT / Path(path).relative_to(small)
-            assert module in counted | frame, (step, module.name, name)
-    assert {"score_pairs", "train_model", "evaluate_system", "write_report"} < steps
-    assert len(steps) > 15
+            assert module in counted | frame, (function, module.name, name)
+    assert {"corpus.score:score_pairs", *BY_NAME, "evaluation.training_runs:train_run"} < functions
+    assert len(functions) > 15

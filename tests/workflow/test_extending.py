@@ -54,13 +54,10 @@ def test_a_filter_is_a_setting_and_a_score(pipeline: Path, edit: Edit) -> None:
     assert json.loads((folder / "en-fr.counts.json").read_text())["dropped"]["length_ratio"] > 0
 
 
-def test_a_table_is_a_function_and_its_files(finished: Path, edit: Edit) -> None:
-    function, files, settings, name = examples("A table")
-    edit(finished / "rules/tables.smk", "TABLE_FILES = {\n", f"TABLE_FILES = {{\n{files}")
-    edit(finished / "rules/tables.smk", "TABLE_SETTINGS = {", f"TABLE_SETTINGS = {{\n{settings}")
-    package = finished / "src/paraphrastic_pipeline"
-    edit(package / "workflow/functions.py", "TABLES = {\n", f"TABLES = {{\n{name}")
-    (package / "evaluation/sizes.py").write_text(function)
+def test_a_table_is_a_function_and_a_rule(finished: Path, edit: Edit) -> None:
+    function, rule = examples("A table")
+    edit(finished / "rules/tables.smk", "rule tabulate_systems:", f"{rule}\n\nrule tabulate_systems:")
+    (finished / "src/paraphrastic_pipeline/evaluation/sizes.py").write_text(function)
     run = snakemake(finished, "results/tables/sizes.csv")
     assert run.returncode == 0, run.stdout
     with (finished / "results/tables/sizes.csv").open(encoding="utf-8", newline="") as file:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pipelines import ROOT, Run, command, environment, snakemake
+from pipelines import Run, command, environment, snakemake
 
 PROFILES = ("slurm", "cluster-generic", "kubernetes")
 TARGET = "results/testsets/sts.parquet"
@@ -110,7 +110,7 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
 def test_a_failed_job_comes_again_with_more_memory(
     pipeline: Path, queue: dict[str, str], profile: str
 ) -> None:
-    script = pipeline / "workflow/scripts/prepare_testsets.py"
+    script = pipeline / "workflow/scripts/run.py"
     text = script.read_text()
     script.write_text(f"import sys\nsnakemake.resources.mem_mb > 700 or sys.exit('too little')\n{text}")
     run = run_in(pipeline, queue, profile)
@@ -152,43 +152,3 @@ def run_in(folder: Path, queue: dict[str, str], profile: str, *more: str, target
         timeout=600,
         check=False,
     )
-
-
-RULES = [
-    pytest.param(block, id=block.split(":")[0].removeprefix("rule "))
-    for path in sorted((ROOT / "rules").glob("*.smk"))
-    for block in re.split(r"^(?=(?:use )?rule )", path.read_text(), flags=re.M)
-    if block.startswith("rule ")
-]
-
-
-@pytest.mark.parametrize("block", RULES)
-def test_every_rule_says_what_it_takes(block: str) -> None:
-    assert re.search(r"^    threads: ", block, re.M)
-    assert re.search(r'^        \*\*resources_of\("([a-z_{}]+)"\),$', block, re.M)
-
-
-@pytest.mark.parametrize("block", RULES)
-def test_the_code_of_a_rule_is_that_of_its_script(block: str) -> None:
-    script = re.search(r"workflow/scripts/(\w+)\.py", block)
-    named = re.findall(r'code_of\(\s*"(\w+)"', block)
-    if script and script[1] not in ("download_file", "train_model"):
-        assert named == [script[1]]
-
-
-def test_the_code_of_a_rule_has_the_function_that_it_calls() -> None:
-    text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    called = re.findall(r"^        function=(.+),$", text, re.M)
-    versions = re.findall(r'^        code=(lambda wildcards: )?code_of\("\w+", ([A-Z].+)\),$', text, re.M)
-    assert len(called) > 10
-    assert called == ["".join(version) for version in versions]
-
-
-def test_rules_are_rules() -> None:
-    texts = {path.stem: path.read_text() for path in (ROOT / "rules").glob("*.smk")}
-    assert sum(text.count("\n") for text in texts.values()) < 1900
-    for name, text in texts.items():
-        assert re.findall(r"^ *(?:def|class) (\w+)", text, re.M) == (
-            ["code_of", "entry_of", "all_cores"] if name == "common" else []
-        )
-        assert not re.search(r"^    run:|^ +rule ", text, re.M), name

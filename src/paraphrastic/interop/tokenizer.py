@@ -24,7 +24,7 @@ _BYTE = "<(?=0x[0-9A-F]{2}>)"
 _MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
 
 
-def complete_folder(folder: Path) -> None:
+def complete_folder(folder: str | Path) -> None:
     """Add `tokenizer.json` and `modules.json` to a model folder.
 
     With them, sentence-transformers' `SentenceTransformer` and model2vec's `StaticModel` load the folder.
@@ -36,6 +36,7 @@ def complete_folder(folder: Path) -> None:
     Raises:
         InputError: the model is of another kind, or its vocabulary cannot be a `tokenizer.json`.
     """
+    folder = Path(folder)
     try:
         config = read_config(folder)
         if config["encoder"] != AVERAGE:

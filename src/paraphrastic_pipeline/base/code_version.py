@@ -1,7 +1,8 @@
 """A version of a step's code, so that a result is made again when its code changes, and only then.
 
-A step's code is its script and the modules of our packages that it imports, directly or not, at the top or
-inside functions. Docstrings, texts below fields, comments and what is imported for types alone do not count.
+A step's code is the module of its function and the modules of our packages that it imports, directly or not,
+at the top or inside functions. Docstrings, texts below fields, comments and what is imported for types alone
+do not count.
 """
 
 import hashlib
@@ -22,19 +23,19 @@ _TEXT = re.compile(r'"([\w-]+(?:\.[\w-]+)+)"')
 
 
 @cache
-def code_version(*names: str, script: Path | None = None, without: tuple[str, ...] = ()) -> str:
+def code_version(*names: str, without: tuple[str, ...] = ()) -> str:
     """Digest of code in 12 hexadecimal digits; the arguments are those of `files_of`."""
-    files = [*sorted(files_of(*names, script=script, without=without)), *([script] if script else [])]
+    files = sorted(files_of(*names, without=without))
     return hashlib.sha256("".join(_parsed(path)[0] for path in files).encode()).hexdigest()[:12]
 
 
-def files_of(*names: str, script: Path | None = None, without: tuple[str, ...] = ()) -> set[Path]:
-    """The files of our packages that count for some modules or definitions in them, and for a script.
+def files_of(*names: str, without: tuple[str, ...] = ()) -> set[Path]:
+    """The files of our packages that count for some modules or definitions in them.
 
     The modules in `without` do not count: no result depends on them, although they are imported.
     """
     found: set[Path] = set()
-    waiting = [*names, *(_parsed(script)[1] if script else ())]
+    waiting = [*names]
     left_out = {*map(_path, without), None}
     while waiting:
         path = _path(waiting.pop())

@@ -1,12 +1,14 @@
 """Measure how similar the two sides of a bitext's pairs are, according to an encoder."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from paraphrastic.model.encoder import Encoder, Vectors, cosines
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 
 _log = logging.getLogger(__name__)
@@ -18,10 +20,11 @@ EMBEDDED_PAIRS = 8192
 
 def measure_similarity(
     pairs: str | Path,
-    output: str | Path,
+    similarity: str | Path,
     *,
-    encoder: Encoder,
-    languages: tuple[str | None, str | None] = (None, None),
+    system: str,
+    languages: Sequence[str | None] = (None, None),
+    threads: int = 1,
     shard: tuple[int, int] = (1, 1),
     block_rows: int = EMBEDDED_PAIRS,
 ) -> None:
@@ -32,22 +35,24 @@ def measure_similarity(
 
     Args:
         pairs: Parquet file made by `extract_corpus`; the encoder gets its text unchanged.
-        output: the Parquet file.
-        encoder: an encoder that knows both languages.
+        similarity: the Parquet file.
+        system: the name of an encoder that knows both languages, see `open_encoder`.
         languages: language codes of the sides, for an encoder that needs them.
+        threads: threads of the encoder.
         shard: `(i, n)` for the i-th (from 1) of n shards of the corpus's row groups. A shard may be empty.
         block_rows: pairs embedded together.
 
     Raises:
         InputError: the input is damaged, or the disk is full.
     """
-    with write_blocks(output, SIMILARITY_SCHEMA) as writer:
+    encoder = open_encoder(system, threads=threads)
+    with write_blocks(similarity, SIMILARITY_SCHEMA) as writer:
         for block in read_blocks(pairs, columns=["source", "target", "line"], rows=block_rows, shard=shard):
             sides = zip((block["source"], block["target"]), languages, strict=True)
-            similarity = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
-            columns = [block["source"], block["target"], block["line"], pa.array(similarity, pa.float32())]
+            measured = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
+            columns = [block["source"], block["target"], block["line"], pa.array(measured, pa.float32())]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=SIMILARITY_SCHEMA))
-        _log.info("%s: %s pairs measured by %s", output, f"{writer.rows:,}", encoder.label)
+        _log.info("%s: %s pairs measured by %s", similarity, f"{writer.rows:,}", encoder.label)
 
 
 def _embed(encoder: Encoder, texts: pa.Array, language: str | None) -> Vectors:

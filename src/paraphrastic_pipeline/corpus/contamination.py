@@ -105,8 +105,8 @@ class TestSentences:
 
 def mark_contamination(
     selected: str | Path,
-    testsets: str | Path,
-    output: str | Path,
+    sentences: str | Path,
+    contaminated: str | Path,
     *,
     counts: str | Path,
     examples: str | Path,
@@ -122,22 +122,22 @@ def mark_contamination(
 
     Args:
         selected: a Parquet file made by `select_pairs`.
-        testsets: a Parquet file made by `testsets.gather_testsets`.
-        output: the Parquet file.
+        sentences: a Parquet file made by `testset_sentences.gather_testsets`.
+        contaminated: the Parquet file.
         counts: JSON file with the result, which is also returned: pairs `read`, and pairs found `exact` and
             `near`, in `all` and by test set.
         examples: TSV file for people to read: 20 random findings for each test set and kind.
         held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for, too.
         seed: seed for the examples.
     """
-    rows = read_table(testsets).to_pylist() + (_held_out_rows(held_out) if held_out else [])
+    rows = read_table(sentences).to_pylist() + (_held_out_rows(held_out) if held_out else [])
     index = TestSentences(rows)
     names = [name for name in dict.fromkeys(row["testset"] for row in rows) if name != HELD_OUT]
     samples = Samples(list(product(names, _KINDS)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
-    with write_blocks(output, _SCHEMA, dictionary=_REPEATED) as writer:
+    with write_blocks(contaminated, _SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected, columns=[*_SIDES, "line"]):
             found = list(_find(index, block, first_row=read))
             read += block.num_rows

@@ -1,13 +1,12 @@
 """Counts of pairs by the reason for which they are dropped, and a warning about steps that drop many."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import Json, read_json, write_json
-from paraphrastic_pipeline.base.tables import write_csv, write_tsv
+from paraphrastic.base.files import Json, read_json
+from paraphrastic_pipeline.base.tables import write_csv
 
 # What the names of corpora without pairs end with in tables.
 WITHOUT_PAIRS = " (text)"
@@ -15,26 +14,6 @@ WITHOUT_PAIRS = " (text)"
 MERGE_REASONS = ("duplicates", "contaminated", "held_out", "capped")
 # A step that drops a larger share of its pairs says so.
 LARGE = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class FilterFiles:
-    """Where a step that leaves pairs out writes the others, and what it says about those that it left out.
-
-    Attributes:
-        pairs: Parquet file with the pairs that stay.
-        counts: JSON file with their number, and with the number of the others by reason.
-        examples: TSV file with random pairs for each reason, for people to read.
-    """
-
-    pairs: str | Path
-    counts: str | Path
-    examples: str | Path
-
-    def describe(self, counts: Json, columns: Sequence[str], examples: Iterable[Sequence[Any]]) -> None:
-        """Write the counts and the examples, which only a step that left pairs has."""
-        write_tsv(self.examples, columns, examples)
-        write_json(self.counts, counts)
 
 
 def loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:

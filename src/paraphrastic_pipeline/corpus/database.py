@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -41,18 +41,6 @@ class Resources(TypedDict):
     memory_mb: int
     threads: int
     temporary: str | Path
-
-
-def resources_of(job: Any) -> Resources:
-    """A job's threads, its folder for temporary data, and a fifth of its memory.
-
-    DuckDB takes more than its limit, and Python and Arrow need memory, too.
-    """
-    return {
-        "memory_mb": job.resources.mem_mb // 5,
-        "threads": job.threads,
-        "temporary": job.resources.tmpdir,
-    }
 
 
 @contextmanager

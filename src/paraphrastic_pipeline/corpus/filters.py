@@ -31,7 +31,7 @@ class Filter:
     name = ""
     needs: tuple[str, ...] = ()
 
-    def __init__(self, settings: Any, languages: tuple[str, str]) -> None:
+    def __init__(self, settings: Any, languages: Sequence[str]) -> None:
         self.settings, self.languages = settings, languages
 
     def score(self, block: pa.RecordBatch) -> Scores:
@@ -59,7 +59,7 @@ class Rank(Filter):
 
     name = "rank"
 
-    def __init__(self, settings: Any, languages: tuple[str, str]) -> None:
+    def __init__(self, settings: Any, languages: Sequence[str]) -> None:
         super().__init__(_SOME, languages)
         self.needs = (settings.by,)
 
@@ -150,7 +150,7 @@ class ParaphraseScore(Filter):
 FILTERS: Sequence[type[Filter]] = (Rank, Length, Language, TrigramOverlap, NearCopy, ParaphraseScore)
 
 
-def build_filters(selection: Any, languages: tuple[str, str]) -> list[Filter]:
+def build_filters(selection: Any, languages: Sequence[str]) -> list[Filter]:
     """The filters of a selection, in the order in which they are applied.
 
     Args:

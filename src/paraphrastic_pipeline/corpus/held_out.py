@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
 
 import pyarrow as pa
 
@@ -47,16 +46,16 @@ _SCHEMA = pa.schema(
 
 def hold_out_pairs(
     selected: Sequence[str | Path],
-    output: str | Path,
+    pairs: str | Path,
     *,
     table: str | Path,
     sentences: str | Path,
-    pairs: int,
+    number: int,
     share: float,
     corpora: Sequence[tuple[str, Sequence[str]]],
     texts: Sequence[int] = (),
     seed: int,
-    **resources: Unpack[Resources],
+    resources: Resources,
 ) -> int:
     """Write random pairs that stay out of the training data, and return their number, which may be 0.
 
@@ -65,28 +64,28 @@ def hold_out_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        output: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
+        pairs: Parquet file with `source`, `target`, `corpus` (int16), `line`, the `name` of the corpus, and
             the languages of the sides, `source_language` and `target_language`, in random order.
         table: the same pairs as lines `source TAB target`, which commands such as `paraphrastic score` take.
         sentences: the targets, one per line.
-        pairs: number of pairs to hold out.
+        number: number of pairs to hold out.
         share: largest share of all lines; if this is less than ten pairs, ten are held out, or a quarter of
             the lines.
         corpora: name of each corpus, and the languages of source and target.
         texts: the corpora without pairs, of which nothing is held out.
         seed: seed for the choice.
-        **resources: threads, memory and temporary folder for DuckDB.
+        resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
         InputError: the disk is full, or the memory is too small.
     """
-    with open_database(f"{output}: cannot be made", **resources) as database:
+    with open_database(f"{pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
         database.execute(
             f"CREATE VIEW pairs AS FROM rows WHERE NOT list_contains({list(texts)}::SMALLINT[], corpus)"
         )
         ((total,),) = database.execute("SELECT count(DISTINCT (corpus, line)) FROM pairs").fetchall()
-        wanted = min(pairs, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
+        wanted = min(number, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         of_line = random_number(seed, "hold out", "corpus || ' ' || line")
         of_pair = random_number(seed, "hold out of a line")
         query = _CHOSEN.format(of_line=of_line, of_pair=of_pair, most=_CANDIDATES * wanted)
@@ -103,7 +102,7 @@ def hold_out_pairs(
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
     rows = [(*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found]
     dictionaries = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
-    write_table(output, pa.Table.from_pylist(dictionaries, schema=_SCHEMA))
+    write_table(pairs, pa.Table.from_pylist(dictionaries, schema=_SCHEMA))
     for path, line in ((table, "{0}\t{1}\n"), (sentences, "{1}\n")):
         with atomic_output(path) as temporary:
             temporary.write_text("".join(line.format(*pair) for pair in found), encoding="utf-8")

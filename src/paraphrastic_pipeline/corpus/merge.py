@@ -1,9 +1,9 @@
 """Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import duckdb
 import pyarrow as pa
@@ -104,50 +104,51 @@ class Merging:
 
 def merge_pairs(
     selected: Sequence[str | Path],
-    output: str | Path,
+    pairs: str | Path,
     *,
     counts: str | Path,
     contaminated: Sequence[str | Path],
     held_out: str | Path | None = None,
-    merging: Merging,
+    merging: Mapping[str, Any],
     seed: int,
-    **resources: Unpack[Resources],
+    resources: Resources,
 ) -> dict[str, Any]:
     """Write the pairs of all corpora in random order: `source`, `target`, `corpus` (int16), `line`.
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
-        output: the Parquet file.
+        pairs: the Parquet file.
         counts: JSON file with the result, which is also returned: pairs `read`, `duplicates`,
             `contaminated`, `held_out`, `capped` and `kept`, in total and by corpus. If a pair has several
             reasons to be dropped, the first counts.
         contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
-            `merging.drop` is empty and nothing is held out.
+            `drop` is empty and nothing is held out.
         held_out: Parquet file made by `hold_out_pairs` from the same files, whose sentences `contaminated`
             tells, too. All pairs of these lines are left out, and all with such a sentence; with `near` in
-            `merging.drop`, also those with one that is nearly the same. None holds out nothing.
-        merging: what is dropped, capped and repeated.
+            `drop`, also those with one that is nearly the same. None holds out nothing.
+        merging: the fields of `Merging`.
         seed: seed for the random choice and order.
-        **resources: threads, memory and temporary folder for DuckDB.
+        resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
         InputError: no pair is left, the disk is full, or the memory is too small.
     """
-    with open_database(f"{output}: cannot be merged", **resources) as database:
-        list_rows(database, selected, columns=["raw"] if merging.duplicates == "drop_all" else [])
-        _decide(database, contaminated, held_out, merging, seed)
-        result = _describe(database, selected, merging.texts)
+    settings = Merging(**merging)
+    with open_database(f"{pairs}: cannot be merged", **resources) as database:
+        list_rows(database, selected, columns=["raw"] if settings.duplicates == "drop_all" else [])
+        _decide(database, contaminated, held_out, settings, seed)
+        result = _describe(database, selected, settings.texts)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
             causes = {"contaminated": "the others occur in a test set", "held_out": "the others are held out"}
             cause = next((causes[reason] for reason in causes if result[reason]), "each has a duplicate")
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         schema = MERGED_SCHEMA
-        if merging.grouped:
+        if settings.grouped:
             database.execute(_GROUPS)
             schema = schema.append(pa.field("groups", pa.list_(pa.int32())))
-        with write_blocks(output, schema) as writer:
-            for block in _shuffled(database, merging, seed, resources["memory_mb"]):
+        with write_blocks(pairs, schema) as writer:
+            for block in _shuffled(database, settings, seed, resources["memory_mb"]):
                 writer.write(block.cast(schema))
     write_json(counts, result)
     for corpus in result["corpora"]:

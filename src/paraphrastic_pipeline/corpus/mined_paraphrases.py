@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -11,8 +11,9 @@ import pyarrow as pa
 from rapidfuzz.distance import Indel
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic_pipeline.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.database import Resources, list_rows, open_database, random_number
 from paraphrastic_pipeline.corpus.normal_form import words_of
 from paraphrastic_pipeline.corpus.sampling import Samples
@@ -53,11 +54,13 @@ ORDER BY sampled.place
 
 def sample_paraphrases(
     measured: Sequence[str | Path],
-    files: FilterFiles,
+    pairs: str | Path,
+    counts: str | Path,
+    examples: str | Path,
     *,
     min_similarity: float,
     seed: int,
-    **resources: Unpack[Resources],
+    resources: Resources,
 ) -> dict[str, Any]:
     """Write pairs of targets that have the same source: `source`, `target`, `line`.
 
@@ -72,21 +75,23 @@ def sample_paraphrases(
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
-        files: the files to write. `line` is the number of the first pair of a group in all bitexts
-            together, from 1. The counts, which are also returned, are pairs `read`, `below_similarity`,
-            `empty` (a side has no word), `repeated` (the source had an equal target before) and `alone` (the
-            source has no other target); then the `groups`, their `sentences`, the size of the
-            `largest_group`, the pairs of them that are too `alike`, and the `pairs` that are left. The
-            examples are 20 pairs below the similarity, 20 that are too alike and 20 that are left.
+        pairs: the Parquet file. `line` is the number of the first pair of a group in all bitexts together,
+            from 1.
+        counts: JSON file with the result, which is also returned: pairs `read`, `below_similarity`, `empty`
+            (a side has no word), `repeated` (the source had an equal target before) and `alone` (the source
+            has no other target); then the `groups`, their `sentences`, the size of the `largest_group`, the
+            pairs of them that are too `alike`, and the `pairs` that are left.
+        examples: TSV file for people to read: 20 pairs below the similarity, 20 that are too alike and 20
+            that are left.
         min_similarity: pairs of the bitext must be more similar than this (0.7 in the paper).
         seed: seed for the pairs and the examples.
-        **resources: memory, threads and temporary folder for DuckDB.
+        resources: memory, threads and temporary folder for DuckDB.
 
     Raises:
         InputError: no group has two sentences, or the disk is full.
     """
     samples = Samples(["below_similarity", "alike", "pairs"], seed)
-    with open_database(f"{files.pairs}: cannot be mined", **resources) as database:
+    with open_database(f"{pairs}: cannot be mined", **resources) as database:
         list_rows(database, measured, numbered_through=True)
         empty = _read(database, measured, min_similarity, samples)
         read = samples.read
@@ -103,7 +108,7 @@ def sample_paraphrases(
                 f"{Path(measured[0]).parent}: no source has two different targets among the pairs; {causes}"
             )
         database.execute(_SAMPLED.format(random=random_number(seed, "draw")))
-        with write_blocks(files.pairs, PAIR_SCHEMA) as writer:
+        with write_blocks(pairs, PAIR_SCHEMA) as writer:
             for block in database.sql(_PAIRS, params={"marks": _MARKS}).to_arrow_reader(BLOCK_ROWS):
                 sides = zip(block["source"].to_pylist(), block["target"].to_pylist(), strict=True)
                 differ = np.array([Indel.normalized_similarity(*pair) <= _ALIKE for pair in sides], bool)
@@ -112,7 +117,8 @@ def sample_paraphrases(
     result |= {kind: samples.counts[kind] for kind in ("alike", "pairs")}
     columns = PAIR_SCHEMA.names
     shown = [[kind, *(row[name] for name in columns)] for kind, row in samples.rows("line", "source")]
-    files.describe(result, ("kind", *columns), shown)
+    write_tsv(examples, ("kind", *columns), shown)
+    write_json(counts, result)
     return result
 
 

@@ -1,10 +1,11 @@
 """Convert the files of a published corpus, or a user's own files, into one Parquet file of pairs."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -29,9 +30,10 @@ class CorpusFile:
 
 def extract_corpus(
     kind: str,
-    files: Sequence[CorpusFile],
-    languages: tuple[str, str],
-    output: str | Path,
+    downloads: Sequence[str | Path],
+    files: Sequence[Mapping[str, Any]],
+    languages: Sequence[str],
+    pairs: str | Path,
     *,
     max_unreadable: float = 0.01,
     seed: int = 1,
@@ -45,9 +47,10 @@ def extract_corpus(
 
     Args:
         kind: a key of `registry.datasets.KINDS`, which describes the format of the files.
-        files: the files of the corpus; tables, archives of bitext and TMX have just one.
+        downloads: the files of the corpus; tables, archives of bitext and TMX have just one.
+        files: the `languages` and perhaps the `members` of each, as in the registry.
         languages: languages of the sources and of the targets; for paraphrases, the same one twice.
-        output: the Parquet file.
+        pairs: the Parquet file.
         max_unreadable: the largest share of the rows that may be unreadable.
         seed: seed of the pairs that are drawn from `groups`; their `line` is the number of a group.
 
@@ -59,23 +62,24 @@ def extract_corpus(
             encoding than UTF-8, columns that are missing, no pairs at all, or no disk space.
     """
     unreadable = Unreadable(max_unreadable)
-    pairs = read_pairs(kind, files, unreadable, seed=seed)
-    rows = pairs.rows
-    if languages[0] != files[0].languages[0]:
+    described = [CorpusFile(path, **file) for path, file in zip(downloads, files, strict=True)]
+    read = read_pairs(kind, described, unreadable, seed=seed)
+    rows = read.rows
+    if languages[0] != described[0].languages[0]:
         rows = ((other, one, *rest) for one, other, *rest in rows)
-    schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float64()) for score in pairs.scores)])
-    with write_blocks(output, schema) as writer:
+    schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float64()) for score in read.scores)])
+    with write_blocks(pairs, schema) as writer:
         while block := list(islice(rows, READ_ROWS)):
             columns = zip(*block, strict=True)
             arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
             writer.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
         unreadable.check()
         if not writer.rows:
-            names = ", ".join(str(file.path) for file in files)
+            names = ", ".join(map(str, downloads))
             raise InputError(f"{names}: the corpus is empty: no pairs in {unreadable.rows:,} rows")
-    warn(loss(str(output), unreadable.rows, {"unreadable": unreadable.count}))
+    warn(loss(str(pairs), unreadable.rows, {"unreadable": unreadable.count}))
     counts = {"lines": unreadable.rows, "pairs": writer.rows, "unreadable": unreadable.count}
-    logging.info("%s: %s", output, counts)
+    logging.info("%s: %s", pairs, counts)
     return counts
 
 

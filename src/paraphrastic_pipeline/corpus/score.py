@@ -1,9 +1,9 @@
 """Score sentence pairs: measure once everything that a selection may depend on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -64,12 +64,12 @@ class TextSettings:
 
 def score_pairs(
     pairs: str | Path,
-    output: str | Path,
+    scored: str | Path,
     *,
-    languages: tuple[str, str],
-    identifier: Path | None,
+    languages: Sequence[str],
+    identifier: Path | None = None,
     punkt: Path | None = None,
-    text: TextSettings,
+    text: Mapping[str, Any],
     shard: tuple[int, int] = (1, 1),
 ) -> None:
     """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
@@ -83,18 +83,18 @@ def score_pairs(
 
     Args:
         pairs: a Parquet file made by `extract_corpus`.
-        output: the Parquet file.
+        scored: the Parquet file.
         languages: languages of the sources and of the targets, according to the corpus.
         identifier: a fastText model.
         punkt: the archive that the tokenizer `treebank` needs.
-        text: how text is prepared, counted, identified and compared.
+        text: the fields of `TextSettings`.
         shard: `(i, n)` scores the i-th (from 1) of n parts of the corpus; a part may be empty.
 
     Raises:
         InputError: the identifier cannot be read, or the disk is full.
     """
-    scorer = _Scorer(languages, text, identifier, punkt)
-    with write_blocks(output, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
+    scorer = _Scorer(languages, TextSettings(**text), identifier, punkt)
+    with write_blocks(scored, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
         for block in read_blocks(pairs, shard=shard):
             nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
             columns = nulls | scorer.columns(block)
@@ -105,7 +105,7 @@ class _Scorer:
     """Scores the blocks of a corpus."""
 
     def __init__(
-        self, languages: tuple[str, str], text: TextSettings, identifier: Path | None, punkt: Path | None
+        self, languages: Sequence[str], text: TextSettings, identifier: Path | None, punkt: Path | None
     ) -> None:
         self.text, self.languages = text, languages
         self.identifier = None if identifier is None else LanguageIdentifier(identifier)

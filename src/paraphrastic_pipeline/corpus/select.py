@@ -12,12 +12,16 @@ import pyarrow as pa
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
 from paraphrastic.base.text import prepare_text
+from paraphrastic_pipeline.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import FilterFiles, loss, warn
+from paraphrastic_pipeline.corpus.counts import loss, warn
 from paraphrastic_pipeline.corpus.filters import build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
 from paraphrastic_pipeline.corpus.text import collapse_spaces
+from paraphrastic_pipeline.settings.faults import parsed
+from paraphrastic_pipeline.settings.sections.selection import BitextSelection, ParaphraseSelection
 
 _SAMPLE_COLUMNS = (
     "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "source_probability",
@@ -30,10 +34,12 @@ _RAW = pa.field("raw", pa.binary(16))
 
 def select_pairs(
     scored: Sequence[str | Path],
-    files: FilterFiles,
+    selected: str | Path,
+    counts: str | Path,
+    dropped: str | Path,
     *,
-    languages: tuple[str, str],
-    selection: Any,
+    languages: Sequence[str],
+    selection: Mapping[str, Any],
     preparation: Mapping[str, Any],
     seed: int,
     raw: bool = False,
@@ -45,8 +51,10 @@ def select_pairs(
 
     Args:
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
-        files: the files to write. The counts, which are also returned, are pairs `read` and `kept`, and pairs
-            `dropped` by reason. The examples are 20 dropped pairs for each reason, with their scores.
+        selected: the Parquet file.
+        counts: JSON file with the result, which is also returned: pairs `read` and `kept`, and pairs
+            `dropped` by reason.
+        dropped: TSV file for people to read: 20 dropped pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         selection: the settings of the filters, `BitextSelection` or `ParaphraseSelection`.
         preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
@@ -58,11 +66,12 @@ def select_pairs(
     Raises:
         InputError: no pair is left. The message gives the counts by reason. Nothing is written.
     """
-    filters = build_filters(selection, languages)
+    settings = parsed(ParaphraseSelection if "rank" in selection else BitextSelection, selection)
+    filters = build_filters(settings, languages)
     samples = Samples([one.name for one in filters], seed)
-    rank = getattr(selection, "rank", None)
+    rank = getattr(settings, "rank", None)
     blocks = _ranked(scored, rank, seed) if rank else _blocks(scored)
-    with write_blocks(files.pairs, pa.schema([*PAIR_SCHEMA, *([_RAW] if raw else [])])) as writer:
+    with write_blocks(selected, pa.schema([*PAIR_SCHEMA, *([_RAW] if raw else [])])) as writer:
         for block in blocks:
             accepted = np.stack([one.accept(one.score(block)) for one in filters])
             kept = accepted.all(axis=0)
@@ -75,18 +84,19 @@ def select_pairs(
             texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
             columns = [*texts, *rows.columns[2:], *([_raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
-        dropped = samples.counts
-        result = {"read": samples.read, "kept": samples.read - sum(dropped.values()), "dropped": dropped}
+        reasons = samples.counts
+        result = {"read": samples.read, "kept": samples.read - sum(reasons.values()), "dropped": reasons}
         name = Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
         if not result["kept"]:
-            raise InputError(f"{name}: {_why_none_is_left(languages, samples.read, dropped)}")
+            raise InputError(f"{name}: {_why_none_is_left(languages, samples.read, reasons)}")
     examples = ([reason, *row.values()] for reason, row in samples.rows("line"))
-    files.describe(result, ("reason", *_SAMPLE_COLUMNS), examples)
-    warn(loss(str(name), samples.read, dropped))
+    write_tsv(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
+    write_json(counts, result)
+    warn(loss(str(name), samples.read, reasons))
     return result
 
 
-def _why_none_is_left(languages: tuple[str, str], read: int, dropped: Mapping[str, int]) -> str:
+def _why_none_is_left(languages: Sequence[str], read: int, dropped: Mapping[str, int]) -> str:
     """Why the filters have left no pair, and which setting decides."""
     if not read:
         return "the corpus is empty: no pairs"

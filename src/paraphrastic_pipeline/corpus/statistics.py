@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,13 +25,13 @@ _COLUMNS = (
 
 def describe_corpus(
     scored: Sequence[str | Path],
-    output: str | Path,
+    statistics: str | Path,
     sample: str | Path,
     *,
-    languages: tuple[str, str],
+    languages: Sequence[str],
     sentences: int,
     seed: int,
-    **resources: Unpack[Resources],
+    resources: Resources,
 ) -> dict[str, Any]:
     """Measure a corpus in one pass, and sample the sentences for the other statistics.
 
@@ -40,14 +40,14 @@ def describe_corpus(
 
     Args:
         scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
-        output: JSON file with the result, which is also returned: `pairs`, and the mean and the standard
+        statistics: JSON file with the result, which is also returned: `pairs`, and the mean and the standard
             deviation of the numbers of tokens by language (`lengths`) and of the `paraphrase_score`, which
             are null if no pair has one.
         sample: Parquet file with the sentences of so many random pairs, or of all if fewer, by language.
         languages: languages of the sources and of the targets.
         sentences: number of pairs to sample.
         seed: seed for the sample.
-        **resources: threads, memory and temporary folder for DuckDB.
+        resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
         InputError: the corpus is empty, or the disk is full.
@@ -56,7 +56,7 @@ def describe_corpus(
     sides = {languages[0]: "source"}
     sides.setdefault(languages[1], "target")
     measures = {language: f"{side}_tokens" for language, side in sides.items()} | {"": "paraphrase_score"}
-    with open_database(f"{output}: cannot be measured", **resources) as database:
+    with open_database(f"{statistics}: cannot be measured", **resources) as database:
         list_rows(database, scored, columns=[*measures.values()], numbered_through=True)
         # Rounded, since the last digits of a sum depend on the order of its threads.
         moments = ", ".join(f"[round(avg({x}), 9), round(stddev_pop({x}), 9)]" for x in measures.values())
@@ -69,7 +69,7 @@ def describe_corpus(
         raise InputError(f"{Path(scored[0])}: the corpus is empty: no pairs")
     lengths = dict(zip(measures, figures, strict=True))
     result = {"pairs": pairs, "paraphrase_score": lengths.pop(""), "lengths": lengths}
-    write_json(output, result)
+    write_json(statistics, result)
     return result
 
 

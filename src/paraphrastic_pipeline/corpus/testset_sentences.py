@@ -41,7 +41,12 @@ class TestFile:
 
 
 def gather_testsets(
-    files: Sequence[TestFile], output: str | Path, *, segmentation: Mapping[str, str], lowercase: bool
+    testsets: Sequence[Path],
+    sentences: str | Path,
+    *,
+    files: Sequence[Mapping[str, Any]],
+    segmentation: Mapping[str, str],
+    lowercase: bool,
 ) -> dict[str, int]:
     """Write the sentences of all test sets: `testset`, `dataset`, `language` or null, `sentence`, `words`.
 
@@ -50,8 +55,9 @@ def gather_testsets(
     without letters or digits is left out. Without files, the table is empty.
 
     Args:
-        files: the files of all test sets.
-        output: the Parquet file.
+        testsets: the files of all test sets.
+        sentences: the Parquet file.
+        files: the other fields of the `TestFile` of each file.
         segmentation: mode of `text.segment` by language.
         lowercase: whether text is lower-cased before it is segmented.
 
@@ -62,7 +68,7 @@ def gather_testsets(
         InputError: a file is damaged or has no test sentence, or a line is not UTF-8.
     """
     rows: dict[tuple[str, str, str | None, str], None] = {}
-    for file in files:
+    for file in [TestFile(path=path, **file) for path, file in zip(testsets, files, strict=True)]:
         found = dict.fromkeys((file.testset, *row) for row in _READERS[file.testset](file))
         if not found:
             raise InputError(f"{file.path}: contains no test sentence")
@@ -74,7 +80,7 @@ def gather_testsets(
             (text,) = prepare_text([text], language=language, segmentation=segmentation, lowercase=lowercase)
         if words := words_of(text):
             table.append(dict(zip(_SCHEMA.names, (*row, words), strict=True)))
-    write_table(output, pa.Table.from_pylist(table, schema=_SCHEMA))
+    write_table(sentences, pa.Table.from_pylist(table, schema=_SCHEMA))
     return dict(Counter(row["testset"] for row in table))
 
 

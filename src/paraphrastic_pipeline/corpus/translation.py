@@ -1,7 +1,7 @@
 """Make paraphrases by translating one side of a bitext (ParaNMT-50M, section 3), with CTranslate2."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
 from paraphrastic.model.hub import load_from_hub, not_installed
+from paraphrastic_pipeline.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.counts import FilterFiles
 from paraphrastic_pipeline.corpus.sampling import Samples
 
 TRANSLATED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64()), ("ended", pa.bool_())])
@@ -99,7 +100,12 @@ def open_translator(model: str, *, beam: int = 12, device: str = "auto", threads
 
 
 def translate_corpus(
-    pairs: str | Path, output: str | Path, *, translate: Translate, shard: tuple[int, int] = (1, 1)
+    pairs: str | Path,
+    translated: str | Path,
+    *,
+    translator: Mapping[str, Any],
+    threads: int = 1,
+    shard: tuple[int, int] = (1, 1),
 ) -> None:
     """Translate the sources of a bitext, and write each target with the translation (`TRANSLATED_SCHEMA`).
 
@@ -108,15 +114,17 @@ def translate_corpus(
 
     Args:
         pairs: Parquet file made by `extract_corpus`.
-        output: the Parquet file.
-        translate: a translator, see `open_translator`.
+        translated: the Parquet file.
+        translator: the arguments of `open_translator`.
+        threads: threads on a processor.
         shard: `(i, n)` for the i-th (from 1) of n shards of the corpus's row groups. A shard may be empty.
 
     Raises:
         InputError: the disk is full.
     """
     columns = ["source", "target", "line"]
-    with write_blocks(output, TRANSLATED_SCHEMA) as writer:
+    translate = open_translator(**translator, threads=threads)
+    with write_blocks(translated, TRANSLATED_SCHEMA) as writer:
         for block in read_blocks(pairs, columns=columns, rows=BLOCK_PAIRS, shard=shard):
             distinct = block["source"].dictionary_encode()
             translations = translate(distinct.dictionary.to_pylist())
@@ -128,23 +136,30 @@ def translate_corpus(
             writer.write(pa.RecordBatch.from_pydict(named, schema=TRANSLATED_SCHEMA))
 
 
-def gather_translations(translated: Sequence[str | Path], files: FilterFiles, *, seed: int) -> dict[str, int]:
+def gather_translations(
+    translated: Sequence[str | Path],
+    pairs: str | Path,
+    counts: str | Path,
+    examples: str | Path,
+    *,
+    seed: int,
+) -> dict[str, int]:
     """Write the pairs whose translations can be used: `source`, `target`, `line` and `translation_score`.
 
     Args:
         translated: Parquet files made by `translate_corpus`: the shards of all bitexts, in order.
-        files: the files to write. `line` is the number of the pair in all bitexts together, from 1. The
-            counts, which are also returned, are pairs `read`; those left out because the sentence was
-            `too_long` to be translated, or because the translation is `endless` (cut off before it ended) or
-            `empty` (without a letter or digit); and the `pairs` left. The examples also show some that are
-            left.
+        pairs: the Parquet file. `line` is the number of the pair in all bitexts together, from 1.
+        counts: JSON file with the result, which is also returned: pairs `read`; those left out because the
+            sentence was `too_long` to be translated, or because the translation is `endless` (cut off before
+            it ended) or `empty` (without a letter or digit); and the `pairs` left.
+        examples: TSV file for people to read: random pairs for each reason, and some that are left.
         seed: seed of the examples.
 
     Raises:
         InputError: no translation can be used, or the disk is full.
     """
     samples = Samples([*REASONS, "kept"], seed)
-    with write_blocks(files.pairs, GATHERED_SCHEMA) as writer:
+    with write_blocks(pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
             translations = zip(block["target"].to_pylist(), block["ended"].to_pylist(), strict=True)
             fates = np.array([_fate(*each) for each in translations], np.intp)
@@ -160,7 +175,8 @@ def gather_translations(translated: Sequence[str | Path], files: FilterFiles, *,
             folder = Path(translated[0]).parent
             raise InputError(f"{folder}: none of {result['read']:,} translations can be used: {causes}")
     rows = [[reason, *(row[name] for name in _SHOWN)] for reason, row in samples.rows("line")]
-    files.describe(result, ("kind", *_SHOWN), rows)
+    write_tsv(examples, ("kind", *_SHOWN), rows)
+    write_json(counts, result)
     return result
 
 

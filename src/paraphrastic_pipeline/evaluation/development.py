@@ -1,15 +1,15 @@
 """The score on development data, used to watch training and to choose models."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from paraphrastic.base.files import write_json
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.model.folder import open_files
+from paraphrastic.model.folder import open_files, open_folder
 from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
 from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT
@@ -30,12 +30,6 @@ class DevelopmentData:
     choose_by: str
     held_out: Path | None
     testsets: Path | None
-
-    @classmethod
-    def of_rule(cls, files: Mapping[str, Any], choose_by: str) -> Self:
-        """The data among a rule's input files, of which `held_out` and `testsets` list one file or none."""
-        held_out, testsets = (next(map(Path, files.get(name, ())), None) for name in ("held_out", "testsets"))
-        return cls(choose_by, held_out, testsets)
 
     def scores(self, model: SentenceEncoder) -> dict[str, float]:
         """Every score of a model, × 100, and the one that decides, `development`.
@@ -62,6 +56,27 @@ class DevelopmentData:
     def _score(self, files: Any) -> float:
         model = open_files(files) if isinstance(files, ModelFiles) else files.open()
         return self.scores(model)["development"]
+
+
+def evaluate_run(
+    weights: Path,
+    score: Path,
+    *,
+    choose_by: str,
+    held_out: Path | None = None,
+    testsets: Path | None = None,
+) -> None:
+    """Score one run of a sweep on its development data.
+
+    Args:
+        weights: the weights of the run's model, beside which its other files lie.
+        score: JSON file with the scores of `DevelopmentData.scores`.
+        choose_by: as in `DevelopmentData`.
+        held_out: as in `DevelopmentData`.
+        testsets: as in `DevelopmentData`.
+    """
+    data = DevelopmentData(choose_by, held_out, testsets)
+    write_json(score, data.scores(open_folder(weights.parent)))
 
 
 def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:

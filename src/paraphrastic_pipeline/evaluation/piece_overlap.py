@@ -13,7 +13,7 @@ from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
 
 
 def measure_overlap(
-    dataset: Path, vocabularies: Sequence[Path], output: Path, *, languages: Sequence[str]
+    dataset: Path, vocabularies: Sequence[Path], overlap: Path, *, languages: Sequence[str]
 ) -> None:
     """Write the share of the pieces in the English training sentences that also occur on the other side.
 
@@ -24,8 +24,8 @@ def measure_overlap(
     Args:
         dataset: HDF5 file of `encode_dataset`.
         vocabularies: sentencepiece models of the data set, in the order in which it was encoded.
-        output: JSON file with the other `language`, the number of `pairs`, the number of `pieces` by language
-            and of those in `common`, and `sp_overlap`, from 0 to 1.
+        overlap: JSON file with the other `language`, the number of `pairs`, the number of `pieces` by
+            language and of those in `common`, and `sp_overlap`, from 0 to 1.
         languages: languages of the two sides, one of which is `en`.
     """
     with PairDataset(dataset) as data:
@@ -40,7 +40,7 @@ def measure_overlap(
     (other,) = (language for language in languages if language != "en")
     common = pieces["en"] & pieces[other]
     write_json(
-        output,
+        overlap,
         {
             "language": other,
             "pairs": pairs,

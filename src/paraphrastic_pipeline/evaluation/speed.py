@@ -46,11 +46,12 @@ class Halves(NamedTuple):
 
 def measure_speed(
     systems: Mapping[str, str | Mapping[str, Any]],
-    corpora: Sequence[tuple[str | Path, Sequence[str]]],
-    output: str | Path,
+    corpora: Sequence[str | Path],
+    columns: Sequence[Sequence[str]],
+    speeds: str | Path,
     *,
     language: str,
-    cores: int,
+    threads: int,
     sentences: int,
     seconds: float,
     repeats: int,
@@ -59,11 +60,12 @@ def measure_speed(
 
     Args:
         systems: systems by name, in the form that `open_encoder` takes.
-        corpora: Parquet files with pairs in random order, each with its columns in the language.
-        output: JSON file with the machine and the `rows` of `measure`, each with `system`, `dim`, `device`
+        corpora: Parquet files with pairs in random order.
+        columns: the columns of each that are in the language.
+        speeds: JSON file with the machine and the `rows` of `measure`, each with `system`, `dim`, `device`
             and `cores` (null for a GPU). A system that does not run on a GPU has no rows there.
         language: language of the sentences.
-        cores: number of cores that may be used.
+        threads: number of cores that may be used.
         sentences: largest number of distinct sentences to embed.
         seconds: approximate time that a repeat may take.
         repeats: how often each measurement is repeated.
@@ -73,13 +75,13 @@ def measure_speed(
     """
     import torch
 
-    chosen = choose_sentences(corpora, sentences)
+    chosen = choose_sentences(list(zip(corpora, columns, strict=True)), sentences)
     if not chosen:
-        raise InputError(f"{corpora[0][0]}: contains no sentence to embed")
+        raise InputError(f"{corpora[0]}: contains no sentence to embed")
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     # Tokenizers of Hugging Face read their number of threads once.
-    os.environ["RAYON_NUM_THREADS"] = str(cores)
-    setups = [("cpu", count) for count in sorted({1, cores})] + ([("gpu", cores)] if gpu else [])
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
+    setups = [("cpu", count) for count in sorted({1, threads})] + ([("gpu", threads)] if gpu else [])
     rows: list[Json] = []
     for name, system in systems.items():
         for device, count in setups:
@@ -93,8 +95,8 @@ def measure_speed(
                 for size in BATCH_SIZES:
                     found = measure(halves, chosen, batch_size=size, seconds=seconds, repeats=repeats)
                     rows += [{**about, **row} for row in found]
-    machine = {"processor": processor_name(), "cores": cores, "gpu": gpu}
-    write_json(output, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows})
+    machine = {"processor": processor_name(), "cores": threads, "gpu": gpu}
+    write_json(speeds, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows})
 
 
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:

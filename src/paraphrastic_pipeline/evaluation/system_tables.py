@@ -81,12 +81,12 @@ class Row:
 
 
 def tabulate_systems(
-    systems: Mapping[str, Sequence[Path]],
-    table: str,
-    published: Path | None,
-    output: Path,
+    systems: Mapping[str, Sequence[str | Path]],
+    name: str,
+    table: Path,
     intervals: Path,
     *,
+    published: Path | None = None,
     gather: Sequence[str] = (),
 ) -> None:
     """Write a table of systems, and a file of every figure with its interval.
@@ -97,20 +97,20 @@ def tabulate_systems(
     Args:
         systems: JSON files of `write_result`, one per training run, by the system's name, in the order of
             the rows.
-        table: name of the table in `LAYOUTS`.
-        published: CSV file with published rows in the same columns; None if there are none.
-        output: the table, a CSV file with `system`, `source`, `data`, and the columns of the layout.
+        name: name of the table in `LAYOUTS`.
+        table: a CSV file with `system`, `source`, `data`, and the columns of the layout.
         intervals: CSV file with a row for each figure: `name` of the system in the configuration, `system`,
             `source` and `data`; `row` and `column` of the table; `value`, in the table's unit. A published
             figure has its paper and table as `group`. A measured one has the 95 % interval `low` to `high`
             over resamples of the test data; `deviation`, over training runs if there are several; and `n`.
+        published: CSV file with published rows in the same columns; None if there are none.
         gather: systems of one language pair each. They also share a row, whose `name` is *.
     """
-    layout = LAYOUTS[table]
-    read = {name: list(map(read_json, paths)) for name, paths in systems.items()}
+    layout = LAYOUTS[name]
+    read = {system: list(map(read_json, paths)) for system, paths in systems.items()}
     results = [result for runs in read.values() for result in runs]
     columns = layout.header(results)
-    rows = [row for name, runs in read.items() for row in _rows(name, runs, layout)]
+    rows = [row for system, runs in read.items() for row in _rows(system, runs, layout)]
     if "pair" not in layout.fields:
         rows = [*gathered([row for row in rows if row.name in gather], columns), *rows]
     if layout.prefix:
@@ -120,7 +120,7 @@ def tabulate_systems(
     groups = list(dict.fromkeys(row["group"] for row in known))
     known.sort(key=lambda row: groups.index(row["group"]))
     header = ["system", "source", "data", *layout.fields, *columns]
-    write_csv(output, header, [*known, *(row.cells(layout.digits) for row in rows)])
+    write_csv(table, header, [*known, *(row.cells(layout.digits) for row in rows)])
     cells = [
         {**row, "row": row.get("pair", ""), "column": column, "value": row[column]}
         for row in known

@@ -6,8 +6,10 @@
 import logging
 import os
 import shutil
+from collections.abc import Mapping
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import requests
@@ -32,7 +34,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 def fetch(
-    file: RemoteFile,
+    file: Mapping[str, Any],
     destination: str | Path,
     *,
     mirror: str | None = None,
@@ -40,7 +42,7 @@ def fetch(
     timeout: float = 60.0,
     backoff: float = 1.0,
 ) -> None:
-    """Fetch a file to `destination`.
+    """Fetch a file, given by the fields of its `RemoteFile`, to `destination`.
 
     The file comes from `MANUAL`/DATASET/NAME if it is there, and otherwise from the first address that
     delivers it. With `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
@@ -51,9 +53,10 @@ def fetch(
     Raises:
         InputError: no address delivers the file; the message lists the causes on one line.
     """
+    remote = RemoteFile(**file)
     part = Path(f"{destination}.part")
-    by_hand = MANUAL / file.dataset / file.name
-    sources = [source_of(address, mirror) for address in file.addresses]
+    by_hand = MANUAL / remote.dataset / remote.name
+    sources = [source_of(address, mirror) for address in remote.addresses]
     if by_hand.is_file():
         sources = [(str(by_hand), by_hand)]
     retry = Retry(
@@ -72,7 +75,7 @@ def fetch(
                 shutil.copyfile(location, part)
             else:
                 _download(location, part, retry, timeout)
-            _check(part, file)
+            _check(part, remote)
             part.replace(destination)
             Path(f"{part}.origin").unlink(missing_ok=True)
             return
@@ -83,8 +86,8 @@ def fetch(
                 raise InputError(f"{error.filename or part}: cannot be written: {error.strerror}") from None
             causes.append(f"{label}: {error.strerror}")
         logging.info("%s: %s", destination, causes[-1])
-    if not (file.shipped or by_hand.is_file()):
-        other = _OTHERWISE.get(file.dataset)
+    if not (remote.shipped or by_hand.is_file()):
+        other = _OTHERWISE.get(remote.dataset)
         instead = f"use the data set {other}, or " if other else ""
         causes.append(f"or {instead}put the file by hand into {by_hand}")
     raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}")

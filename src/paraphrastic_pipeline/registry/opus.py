@@ -7,7 +7,7 @@ names of OPUS's own files. Versions in the list stay the same until the list is 
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
@@ -83,7 +83,7 @@ def fetch_list(
         file = RemoteFile("opus", path.name, languages=(a, b), addresses=(API.format(a=a, b=b),))
         # An unreadable answer must not replace the list that is there.
         fetched = path.with_suffix(".fetched")
-        fetch(file, fetched, mirror=mirror)
+        fetch(asdict(file), fetched, mirror=mirror)
         if not _parse(fetched, languages):
             raise InputError(f"OPUS has no corpus in {a}-{b}; its codes may differ, such as zh_cn")
         fetched.replace(path)

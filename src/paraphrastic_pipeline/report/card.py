@@ -45,10 +45,10 @@ _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
 def write_card(
-    folder: Path,
+    sweep: Path,
     counts: Path,
     results: Sequence[Path],
-    output: Path,
+    card: Path,
     *,
     corpora: Sequence[tuple[str, str, str]],
     unknown: Mapping[str, str],
@@ -58,18 +58,19 @@ def write_card(
     """Write the card of a model that `choose_model` chose.
 
     Args:
-        folder: folder of the model, with the table of its sweep.
+        sweep: the table of the model's sweep, in its folder.
         counts: JSON file of `merge_pairs`.
         results: the model's results of `evaluate_sts`; empty if it does not know the languages of STS.
-        output: the card.
+        card: the Markdown file.
         corpora: name, version and licence of each corpus in `counts`; a licence of `-` is an unknown one.
         unknown: what becomes of text without a piece, by unit of the model.
         loads_elsewhere: whether other libraries load the folder.
         held_out: JSON files of `evaluate_held_out` after training and, if there is one, before it; or none.
     """
+    folder = sweep.parent
     config = read_config(folder)
     figures = [figure for path in results for figure in _figures(read_json(path))]
-    (run,) = [row for row in read_csv(folder / "sweep.csv") if row["chosen"]]
+    (run,) = [row for row in read_csv(sweep) if row["chosen"]]
     chosen = " and ".join(text.format(run[name]) for name, text in _DEVELOPMENT.items() if run[name])
     rows = [
         (name, version, f"{counted['kept']:,}", "not stated" if licence == "-" else licence)
@@ -79,7 +80,7 @@ def write_card(
     if held_out:
         after, *before = held_out
         outcome = read_outcome(config["model"], after, next(iter(before), None))
-    card = rendered(
+    text = rendered(
         config,
         {"license_name": _LICENCES[config["commercial_use"]], **_index(config, figures)},
         folder=f"results/models/{config['model']}",
@@ -91,8 +92,8 @@ def write_card(
         corpora=rows,
         transformer=config["encoder"] == TRANSFORMER,
     )
-    with atomic_output(output) as temporary:
-        temporary.write_text(card, encoding="utf-8")
+    with atomic_output(card) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _figures(result: Content) -> list[list[str]]:

@@ -20,11 +20,11 @@ these pieces:
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import h5py
 import numpy as np
@@ -75,8 +75,8 @@ class UnitVocabulary:
 
 def encode_dataset(
     pairs: Path,
-    units: Sequence[UnitVocabulary],
-    output: Path,
+    units: Sequence[Mapping[str, Any]],
+    dataset: Path,
     *,
     tables: Tables = "shared",
     grouped: bool = False,
@@ -92,17 +92,20 @@ def encode_dataset(
 
     Args:
         pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
-        units: the vocabularies, in the order in which an encoder takes them.
-        output: the HDF5 file.
+        units: the fields of the `UnitVocabulary` of each unit, in the order in which an encoder takes them.
+        dataset: the HDF5 file.
         tables: whether the sides share all rows, none, or those of pieces that both spell alike.
         grouped: whether it is known which groups of sentences that mean the same the pairs are in.
         texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
-    with new_dataset(output) as file:
+    with new_dataset(dataset) as file:
         file.attrs[PAIRS] = sha256(pairs)
-        tokenizers = [_UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in units]
+        vocabularies = [UnitVocabulary(**unit) for unit in units]
+        tokenizers = [
+            _UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in vocabularies
+        ]
         for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
             for tokenizer in tokenizers:
                 tokenizer.append(sentences)

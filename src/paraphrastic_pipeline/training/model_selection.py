@@ -22,16 +22,17 @@ SWEEP = ["dropout", "megabatch", "mining_precision", "held_out", "sts2017", "dev
 _SCORES = SWEEP[3:6]
 
 
-def choose_model(scores: Sequence[Path], output: Path) -> None:
-    """Copy the run with the highest development score to `output`, and write the table of the sweep.
+def choose_model(scores: Sequence[Path], sweep: Path) -> None:
+    """Copy the run with the highest development score, and write the table of the sweep beside it.
 
     If several runs have the highest score, the first one is taken, and so it is if there is no score. Files
-    for other libraries are removed from `output`, because they belong to the model that it held before.
+    for other libraries are removed from the folder, because they belong to the model that it held before.
 
     Args:
         scores: the `development.json` of each run, in the folder of the run's model.
-        output: the model's folder.
+        sweep: CSV file with the scores of all runs, in the folder of the chosen model.
     """
+    output = sweep.parent
     values = [read_json(score) for score in scores]
     chosen = max(range(len(scores)), key=lambda run: values[run].get("development", 0.0))
     folder = scores[chosen].parent
@@ -50,25 +51,26 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
         figures = (f"{value[name]:.2f}" if name in value else "" for name in _SCORES)
         cells = (*settings, *figures, "yes" if index == chosen else "")
         runs.append(dict(zip(SWEEP, cells, strict=True)))
-    write_csv(output / "sweep.csv", SWEEP, runs)
+    write_csv(sweep, SWEEP, runs)
 
 
-def average_runs(runs: Sequence[Path], output: Path) -> None:
+def average_runs(models: Sequence[Path], weights: Path) -> None:
     """Average the parameters of runs (Wortsman et al. 2022, *Model soups*); all else is that of the first.
 
     Args:
-        runs: model folders, whose runs began with the same parameters.
-        output: the model's folder.
+        models: the weights of the runs, which began with the same parameters.
+        weights: the averaged weights; the model's other files are written beside them.
     """
-    averaged, *others = (load_file(folder / WEIGHTS) for folder in runs)
+    averaged, *others = map(load_file, models)
+    first, output = models[0].parent, weights.parent
     for name, array in averaged.items():
         if array.dtype == np.float32:
             averaged[name] = np.stack([array, *(other[name] for other in others)]).mean(axis=0)
-    with atomic_output(output / WEIGHTS) as temporary:
+    with atomic_output(weights) as temporary:
         save_file(averaged, temporary)
-    for name in {*_files(runs[0]), CONFIG} - {WEIGHTS}:
+    for name in {*_files(first), CONFIG} - {WEIGHTS}:
         with atomic_output(output / name) as temporary:
-            shutil.copyfile(runs[0] / name, temporary)
+            shutil.copyfile(first / name, temporary)
 
 
 def _files(folder: Path) -> list[str]:

@@ -2,8 +2,9 @@
 
 import logging
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, atomic_output, read_json, sha256, write_json
 from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic.model.vocabulary import load_sentencepiece
+from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 from paraphrastic_pipeline.training.dataset import PAIRS, SIDES, new_dataset
 from paraphrastic_pipeline.training.pair_dataset import WORD_START, PairDataset, UnitTable, vocabulary_of
@@ -26,10 +28,11 @@ _PAIRS, _PIECES = 4096, 8192
 
 
 def embed_sample(
-    pairs: str | Path,
-    output: Path,
+    pairs: Path,
+    vectors: Path,
     *,
-    encoder: Encoder,
+    system: str | Mapping[str, Any],
+    threads: int = 1,
     languages: Sequence[tuple[str, str]],
     known: Collection[str] | None,
     texts: Sequence[int] = (),
@@ -43,8 +46,9 @@ def embed_sample(
 
     Args:
         pairs: Parquet made by `merge_pairs`.
-        output: the HDF5 file.
-        encoder: the teacher.
+        vectors: the HDF5 file.
+        system: the teacher, as `open_encoder` takes it.
+        threads: threads of the teacher.
         languages: languages of both sides for each number in the column `corpus`.
         known: languages that the teacher knows; None if it knows all.
         texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
@@ -54,7 +58,8 @@ def embed_sample(
         InputError: a vector is not finite, or the teacher knows no language of the
             sample.
     """
-    parts = output.with_suffix(".parts")
+    encoder = open_encoder(system, threads=threads)
+    parts = vectors.with_suffix(".parts")
     identity: Json = {
         "pairs": sha256(pairs),
         "encoder": encoder.digest,
@@ -67,7 +72,7 @@ def embed_sample(
         shutil.rmtree(parts, ignore_errors=True)
         write_json(about, identity)
 
-    def vectors() -> Iterator[Float16]:
+    def blocks() -> Iterator[Float16]:
         left, done = sentences, 0
         for block in read_blocks(pairs, columns=[*SIDES, "corpus"], rows=_PAIRS):
             part = parts / f"{done:09d}.npy"
@@ -81,11 +86,11 @@ def embed_sample(
             yield np.load(part, allow_pickle=False)[:, : size if done else max(1, size)]
             left -= int(costs[-1])
             done += block.num_rows
-            _log.info("%s: %s sentences are embedded", output, f"{sentences - max(left, 0):,}")
+            _log.info("%s: %s sentences are embedded", vectors, f"{sentences - max(left, 0):,}")
             if left <= 0:
                 return
 
-    _write(output, encoder.dim, Path(pairs), vectors())
+    _write(vectors, encoder.dim, pairs, blocks())
     shutil.rmtree(parts)
 
 
@@ -115,7 +120,14 @@ def _of_both_sides(
     return np.where(is_empty, made[::-1], made)
 
 
-def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, encoder: Encoder) -> None:
+def embed_pieces(
+    dataset: Path,
+    sentencepiece: Sequence[Path],
+    vectors: Path,
+    *,
+    system: str | Mapping[str, Any],
+    threads: int = 1,
+) -> None:
     """Write the teacher's unit vector of each piece by itself, `/{unit}` float16 [rows, dim] for each unit.
 
     Rows without text, such as those of bytes and of unknown pieces, are zero.
@@ -123,26 +135,26 @@ def embed_pieces(dataset: Path, sentencepiece: Sequence[Path], output: Path, *, 
     Args:
         dataset: HDF5 file written by `encode_dataset`, whose tables have a row for each piece.
         sentencepiece: the models that it was encoded with, in the order of units and languages.
-        output: the HDF5 file.
-        encoder: the teacher.
+        vectors: the HDF5 file.
+        system: the teacher, as `open_encoder` takes it.
+        threads: threads of the teacher.
 
     Raises:
         InputError: a vector is not finite.
     """
+    encoder = open_encoder(system, threads=threads)
     loaded = iter(load_sentencepiece(model) for model in sentencepiece)
-    with PairDataset(dataset) as pairs, new_dataset(output) as file:
+    with PairDataset(dataset) as pairs, new_dataset(vectors) as file:
         for unit in pairs.units:
             texts = piece_texts(unit, [next(loaded) for _ in unit.sentencepiece_sha256])
             table = file.create_dataset(unit.unit, (unit.n_rows, encoder.dim), np.float16)
             for start in range(0, len(texts), _PIECES):
                 some = texts[start : start + _PIECES]
                 there = [place for place, text in enumerate(some) if text]
-                vectors = np.zeros((len(some), encoder.dim), np.float16)
+                rows = np.zeros((len(some), encoder.dim), np.float16)
                 if there:
-                    vectors[there] = _unit_vectors(
-                        encoder, [some[place] for place in there], None, str(dataset)
-                    )
-                table[start : start + len(some)] = vectors
+                    rows[there] = _unit_vectors(encoder, [some[place] for place in there], None, str(dataset))
+                table[start : start + len(some)] = rows
 
 
 def piece_texts(unit: UnitTable, processors: Sequence[SentencePieceProcessor]) -> list[str]:

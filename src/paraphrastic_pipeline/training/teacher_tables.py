@@ -37,7 +37,7 @@ _SHORTEST, _BEYOND = 1e-3, 0.1
 _TINY = 1e-12
 
 
-def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threads: int) -> None:
+def fit_tables(dataset: Path, *, pieces: Path, sample: Path, tables: Path, threads: int) -> None:
     """Write a table for each unit, `/{unit}` float32 [rows, dim of the teacher], whose columns are rotated.
 
     The first k columns are those in which the sentences' vectors are longest, for any k, so that a table of
@@ -47,13 +47,13 @@ def fit_tables(dataset: Path, *, pieces: Path, sample: Path, output: Path, threa
         dataset: HDF5 file written by `encode_dataset`.
         pieces: HDF5 file written by `embed_pieces`.
         sample: HDF5 file written by `embed_sample`.
-        output: the HDF5 file.
+        tables: the HDF5 file.
         threads: number of threads.
 
     Raises:
         InputError: the sample is of other pairs than the data set.
     """
-    with PairDataset(dataset) as pairs, new_dataset(output) as file:
+    with PairDataset(dataset) as pairs, new_dataset(tables) as file:
         with h5py.File(sample, "r") as embedded:
             if embedded.attrs[PAIRS] != pairs.digest:
                 raise InputError(f"{sample}: was made from other pairs than {dataset}")

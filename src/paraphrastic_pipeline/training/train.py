@@ -19,13 +19,8 @@ from paraphrastic_pipeline.training.checkpoint import Checkpoint
 from paraphrastic_pipeline.training.engine import Engine, Weights
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
-from paraphrastic_pipeline.training.initialization import (
-    TABLE,
-    Initialization,
-    Initialize,
-    TrainingInputs,
-    initialize,
-)
+from paraphrastic_pipeline.training.initialization import TABLE, initialize
+from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
 from paraphrastic_pipeline.training.loop import Development, megabatch_size, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.threads import Workers
@@ -40,7 +35,6 @@ def train_model(
     output: Path,
     *,
     threads: int,
-    initialize: Initialize = initialize,
     development: Development | None = None,
     checkpoint_minutes: float = 10.0,
 ) -> None:
@@ -54,7 +48,6 @@ def train_model(
         inputs: data and settings of the model.
         output: folder of the model.
         threads: number of threads. With autograd, it changes the last digits; with the fused engine, none.
-        initialize: makes the encoder before training; Transformers have a function of their own.
         development: how to score the model. The time of scores does not count in the history.
         checkpoint_minutes: time between checkpoints; each epoch also ends with one.
 

@@ -27,8 +27,7 @@ from paraphrastic_pipeline.training.dataset import (
     write_pieces,
 )
 from paraphrastic_pipeline.training.engine import Weights
-from paraphrastic_pipeline.training.initialization import Initialization, TrainingInputs
-from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
 
 if TYPE_CHECKING:
@@ -51,9 +50,9 @@ _LATE_POSITIONS = {
 
 def tokenize_pairs(
     pairs: Path,
-    transformer: Transformer,
-    output: Path,
+    dataset: Path,
     *,
+    architecture: Mapping[str, Any],
     lowercase: bool = False,
     grouped: bool = False,
     texts: Sequence[int] = (),
@@ -65,8 +64,8 @@ def tokenize_pairs(
 
     Args:
         pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
-        transformer: the Transformer whose tokenizer is used.
-        output: the HDF5 file.
+        dataset: the HDF5 file.
+        architecture: the fields of the `Architecture` with the Transformer whose tokenizer is used.
         lowercase: whether sentences are lower-cased.
         grouped: whether it is known which groups of sentences that mean the same the pairs are in.
         texts: numbers in the column `corpus` of corpora without pairs, whose lines are both sides of a pair.
@@ -75,9 +74,10 @@ def tokenize_pairs(
     Raises:
         InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
     """
+    transformer = Transformer(**architecture["transformer"])
     tokenizer = load_tokenizer(transformer, lowercase=lowercase)
     digest = tokenizer_digest(tokenizer)
-    with new_dataset(output) as file:
+    with new_dataset(dataset) as file:
         file.attrs[PAIRS] = sha256(pairs)
         unit = file.create_group(TOKENS)
         for side in SIDES:
@@ -136,7 +136,7 @@ class TrainableTransformer(nn.Module):
         return TransformerFiles(self.encoder, config)
 
 
-def initialize_transformer(_pairs: PairDataset, inputs: TrainingInputs, _threads: int) -> Initialization:
+def initialize_transformer(inputs: TrainingInputs) -> Initialization:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:

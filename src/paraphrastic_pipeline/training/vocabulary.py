@@ -2,7 +2,7 @@
 
 import io
 import logging
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -61,7 +61,7 @@ class VocabularySettings:
 
 
 def train_vocabulary(
-    pairs: Path, output: Path, settings: VocabularySettings, *, vectors: Path | None = None
+    pairs: Path, model: Path, settings: Mapping[str, Any], *, vectors: Path | None = None
 ) -> None:
     """Train a sentencepiece model on the sides of `pairs`.
 
@@ -71,43 +71,44 @@ def train_vocabulary(
     Args:
         pairs: Parquet with the columns `source` and `target` in random order, already lower-cased if that is
             wanted.
-        output: the model file to write.
-        settings: what the vocabulary is trained on, and what it holds.
+        model: the model file to write.
+        settings: the fields of `VocabularySettings`.
         vectors: a file of word vectors; a vocabulary of words has only the words in it, as in ParaNMT-50M:
             first those of `pairs`, by frequency, and then others in the file's order.
 
     Raises:
         InputError: no such vocabulary can be trained on the pairs, or `vectors` has none of their words.
     """
-    unit, sides, size = settings.unit, settings.sides, settings.size
+    wanted = VocabularySettings(**settings)
+    unit, sides, size = wanted.unit, wanted.sides, wanted.size
     allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
     # The trainer's own draw is another in every run, whatever its seed.
-    sentences = islice(_sentences(pairs, unit, sides, allowed), settings.max_sentences)
-    model = train_sentencepiece(
+    sentences = islice(_sentences(pairs, unit, sides, allowed), wanted.max_sentences)
+    trained = train_sentencepiece(
         _without_reserved(sentences, unit),
         f"{pairs}: no vocabulary of {size} pieces can be trained on it",
         model_type="unigram" if unit == "subword" else "word",
-        vocab_size=size + settings.extra,
+        vocab_size=size + wanted.extra,
         # Text that is spelled like a special piece is dropped, and `<s>` could be a trigram.
         bos_piece="<begin>" if unit == "trigram" else "<s>",
-        character_coverage=settings.character_coverage if unit == "subword" else 1.0,
-        byte_fallback=settings.unknown == "bytes",
+        character_coverage=wanted.character_coverage if unit == "subword" else 1.0,
+        byte_fallback=wanted.unknown == "bytes",
         # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
         max_sentence_length=4192 if unit == "subword" else 1 << 20,
         # As in the original code, fewer pieces than asked for are no error.
         hard_vocab_limit=False,
     )
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    learned = processor.get_piece_size() - settings.extra
-    log.info("%s: %d pieces (%d asked for)", output, learned, size)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained)
+    learned = processor.get_piece_size() - wanted.extra
+    log.info("%s: %d pieces (%d asked for)", model, learned, size)
     if allowed is not None and vectors:
-        processor = _with_words(processor, vectors, size + settings.extra)
-        log.info("%s: %d pieces with further words that have vectors", output, processor.get_piece_size())
-    if settings.unknown == "spellings":
+        processor = _with_words(processor, vectors, size + wanted.extra)
+        log.info("%s: %d pieces with further words that have vectors", model, processor.get_piece_size())
+    if wanted.unknown == "spellings":
         spellings = unknown_spellings(processor, _sentences(pairs, unit, sides))
         processor = add_unknown_pieces(processor, spellings)
-        log.info("%s: %d spellings of characters without a piece", output, len(spellings))
-    with atomic_output(output) as temporary:
+        log.info("%s: %d spellings of characters without a piece", model, len(spellings))
+    with atomic_output(model) as temporary:
         temporary.write_bytes(processor.serialized_model_proto())
 
 

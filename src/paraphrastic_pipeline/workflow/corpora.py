@@ -42,6 +42,30 @@ def languages_of(pair: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pair.split("-")))
 
 
+def sides_of(wildcards: Wildcards) -> list[str]:
+    """Return the languages of both sides of the job's pairs."""
+    return str(wildcards.pair).split("-")
+
+
+def shard_of(wildcards: Wildcards) -> tuple[int, ...]:
+    """Return the number of the job's shard, from 1, and the number of shards."""
+    return tuple(map(int, wildcards.scatteritem.split("-of-")))
+
+
+def optional(**files: OfWildcards) -> OfWildcards:
+    """Return an input function, to be unpacked, for single files that may be missing.
+
+    Args:
+        **files: functions that return a list of one file or none, by the name of the input.
+    """
+
+    def given(wildcards: Wildcards) -> dict[str, str]:
+        found = {name: of(wildcards) for name, of in files.items()}
+        return {name: paths[0] for name, paths in found.items() if paths}
+
+    return given
+
+
 def is_paraphrase(wildcards: Wildcards) -> bool:
     """Whether both sides of the job's pairs are in one language."""
     return len(languages_of(wildcards.pair)) == 1
@@ -78,8 +102,6 @@ class Corpora:
             for definition in needed(config, [("definitions", model) for model in config.models]).values()
             for corpus in opus_corpora(definition, others)
         }
-        # The model that identifies languages; empty if it is off.
-        self.language_id = self.downloads(config.language_id)
 
     def locations(self, files: Iterable[RemoteFile]) -> list[str]:
         """Return the paths of files; if a file lies outside the project, its time does not matter."""
@@ -98,11 +120,15 @@ class Corpora:
         return next(((file.version, file.sha256) for file in files if file.name == wildcards.file), None)
 
     def described_files(self, name: str, languages: tuple[str, ...]) -> list[Json]:
-        """Return languages, members and version of each file; if it has a path, its version is its digest."""
+        """Return languages and members of each file."""
         return [
-            {"languages": file.languages, "members": file.members, "version": file.version}
+            {"languages": file.languages, "members": file.members}
             for file in self.datasets[name].select(languages)
         ]
+
+    def versions(self, name: str, languages: tuple[str, ...]) -> list[str]:
+        """Return the version of each file; that of a file with a path is its digest."""
+        return [file.version for file in self.datasets[name].select(languages)]
 
     def is_text(self, name: str) -> bool:
         """Whether a corpus has sentences without pairs."""
@@ -116,6 +142,10 @@ class Corpora:
     def drawing_seed(self, name: str) -> int:
         """Return the seed of the pairs that are drawn from a corpus of groups; 0 for other corpora."""
         return self.config.seed if self.datasets[name].kind == "groups" else 0
+
+    def identifier(self, wildcards: Wildcards) -> list[str]:
+        """Return the model that identifies languages; none if this is off."""
+        return self.downloads(self.config.language_id)
 
     def punkt(self, wildcards: Wildcards) -> list[str]:
         """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""
@@ -134,6 +164,15 @@ class Corpora:
         """Return how text in these languages is prepared, as `text.prepare_text` takes it."""
         modes = {setting: self.modes(setting, languages) for setting in ("segmentation", "folding")}
         return {"lowercase": self.config.text.lowercase, **modes}
+
+    def scoring(self, wildcards: Wildcards) -> Json:
+        """Return how a corpus's text is prepared and measured, in the form of `score.TextSettings`."""
+        return {
+            **self.preparation(languages_of(wildcards.pair)),
+            "words": self.config.text.words,
+            "identify": self.config.text.identify,
+            "overlap_tokenizer": self.overlap_tokenizer(wildcards),
+        }
 
     def bitext(self, wildcards: Wildcards) -> str:
         """Return the pairs of the bitext to mine paraphrases from, such as de-en for English ones."""

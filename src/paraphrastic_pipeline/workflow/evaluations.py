@@ -102,9 +102,10 @@ class Evaluations:
     # Tasks.
 
     def settings(self, wildcards: Wildcards) -> Json:
-        """Return the settings that evaluations on all tasks share."""
+        """Return what results tell besides figures, in the form of `results.write_result`."""
         return {
-            "source": "untrained" if getattr(wildcards, "system", "") in self.untrained else "measured",
+            "task": wildcards.task,
+            "source": "untrained" if wildcards.system in self.untrained else "measured",
             "bootstrap_samples": self.config.evaluation.bootstrap_samples,
             "sample": self.config.sample,
         }
@@ -241,10 +242,10 @@ class Evaluations:
         files = self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))
         return files if len(files) > 1 else files[0]
 
-    def bucc_file(self, wildcards: Wildcards) -> Json:
-        """Return the languages, members and version of BUCC's archive of the job's pair."""
+    def bucc_file(self, wildcards: Wildcards) -> RemoteFile:
+        """Return BUCC's archive of the job's pair."""
         name = self.testsets("bucc", wildcards.use)
-        (file,) = self.corpora.described_files(name, languages_of(wildcards.pair))
+        (file,) = self.corpora.datasets[name].select(languages_of(wildcards.pair))
         return file
 
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:

@@ -1,55 +1,34 @@
-"""The functions behind the rules that make tables, figures, results of tasks and test sets.
+"""What a job hands to the function that its rule names."""
 
-Such a rule has the name of what it makes as a wildcard, as in `results/tables/{table}.csv`. The dictionaries
-here and, for tasks, `evaluation.tasks.TASKS` give the function that makes it as `module:function`. Its
-arguments are the rule's named inputs and outputs and its parameter `settings`.
-
-A step imports only the module of its function, and only the function and what it calls count as its code.
-"""
-
-from collections.abc import Iterable, Mapping
-from importlib import import_module
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
-TABLES = {
-    "contamination": "corpus.contamination:tabulate_contamination",
-    "corpora": "corpus.statistics:tabulate_corpora",
-    "funnel": "corpus.counts:tabulate_funnel",
-    "language_choice": "evaluation.language_choice:tabulate_language_choice",
-    "speed": "evaluation.speed:tabulate_speed",
-    "studies": "evaluation.study_tables:tabulate_studies",
-    "sweep": "training.model_selection:tabulate_sweep",
-}
-FIGURES = {
-    "funnel": "report.figures.funnel:plot_funnel",
-    "language_choice": "report.figures.studies:plot_language_choice",
-    "speed": "report.figures.systems:plot_speed",
-    # Figures of all tables of systems, and of all trainings.
-    "systems": "report.figures.systems:plot_systems",
-    "training": "report.figures.training:plot_training",
-}
-TESTSETS = {
-    "sts": "evaluation.sts_data:prepare_sts",
-    "tatoeba": "evaluation.bitext_data:prepare_tatoeba",
-    "bucc": "evaluation.bitext_data:prepare_bucc",
-    # The test sets of all suites of transfer tasks.
-    "transfer": "evaluation.transfer_data:prepare_transfer",
-}
+# Parameters for Snakemake alone: the function's name, the version of its code, and whatever else makes the
+# step run again.
+FOR_SNAKEMAKE = {"function", "code", "version"}
 
 
-def full_name(function: str) -> str:
-    """Return the full name of a function that is written as `module:function`."""
-    return f"paraphrastic_pipeline.{function.replace(':', '.')}"
+def arguments_of(job: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    """Return a job's arguments by name.
 
-
-def function_of(function: str) -> Any:
-    """Import a function that is written as `module:function`."""
-    module, _, name = full_name(function).rpartition(".")
-    return getattr(import_module(module), name)
-
-
-def paths(files: Mapping[str, str | Iterable[str]]) -> dict[str, Any]:
-    """Return a rule's named inputs or outputs as paths: one, or a list if the rule names a list."""
-    items = files.items()
-    return {name: Path(given) if isinstance(given, str) else list(map(Path, given)) for name, given in items}
+    These are the rule's named inputs and outputs, as paths or lists of paths, and its parameters. A function
+    that has them also gets the job's `threads`, and as `resources` what DuckDB may use: a fifth of the
+    memory, since DuckDB takes more than its limit, and Python and Arrow need memory, too.
+    """
+    files = {**dict(job.input.items()), **dict(job.output.items())}
+    machine = {
+        "threads": job.threads,
+        "resources": {
+            "memory_mb": job.resources.mem_mb // 5,
+            "threads": job.threads,
+            "temporary": job.resources.tmpdir,
+        },
+    }
+    parameters = signature(function).parameters
+    return {
+        **{name: Path(f) if isinstance(f, str) else list(map(Path, f)) for name, f in files.items()},
+        **{name: value for name, value in job.params.items() if name not in FOR_SNAKEMAKE},
+        **{name: value for name, value in machine.items() if name in parameters},
+    }

@@ -200,8 +200,8 @@ class Models:
 
     def transformer_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files of the Transformer that the job's model begins with, if it is a folder."""
-        place = Path(self.definition(wildcards).encoder.transformer or "")
-        return folder_files(place) if place.is_dir() else []
+        place = self.definition(wildcards).encoder.transformer
+        return folder_files(place) if place and Path(place).is_dir() else []
 
     def model_files(self, folder: str) -> OfWildcards:
         """Return a function for the files of the job's model in a folder of results."""
@@ -210,8 +210,8 @@ class Models:
         )
 
     def first_run(self, wildcards: Wildcards) -> Json:
-        """Return the settings of the first run of the job's model, which its untrained version has, too."""
-        return as_json(next(iter(self.definition(wildcards).trainings.values())))
+        """Return the first run of the job's model, which its untrained version is, too; see `run`."""
+        return self._training(wildcards, next(iter(self.definition(wildcards).trainings.values())))
 
     def definition(self, wildcards: Wildcards) -> Definition:
         """Return the definition of the job's model."""
@@ -236,6 +236,15 @@ class Models:
         return {
             "choose_by": definition.choose_by,
             "checkpoint_minutes": definition.training.checkpoint_minutes,
+        }
+
+    def merging(self, wildcards: Wildcards) -> Json:
+        """Return how the corpora of the job's model are merged, in the form of `merge.Merging`."""
+        derived = self.derived[wildcards.model]
+        return {
+            "duplicates": self.definition(wildcards).duplicates,
+            "drop": self.dropped_kinds,
+            **{key: derived[key] for key in ("max_pairs", "weights", "grouped", "texts")},
         }
 
     def names_in_tables(self, model: str) -> list[str]:
@@ -292,8 +301,15 @@ class Models:
         return {**definition.runs, **definition.trainings}[wildcards.run]
 
     def run(self, wildcards: Wildcards) -> Json:
-        """Return the `settings` as a rule's parameter."""
-        return as_json(self.settings(wildcards))
+        """Return what a training run makes, in the form of `initialization.TrainingInputs.of_definition`."""
+        return self._training(wildcards, self.settings(wildcards))
+
+    def _training(self, wildcards: Wildcards, settings: TrainingSettings) -> Json:
+        return {
+            "settings": as_json(settings),
+            "architecture": self.derived[wildcards.model]["architecture"],
+            "config": self._about(wildcards),
+        }
 
     def of_runs(self, *paths: str) -> OfWildcards:
         """Return a function for these files of every run of a model."""
@@ -302,6 +318,12 @@ class Models:
             for run in self.definition(wildcards).runs
             for path in paths
         ]
+
+    def files_of_runs(self, wildcards: Wildcards) -> list[str]:
+        """Return all files of every run of a model."""
+        model = wildcards.model
+        folders = [f"results/training/{model}/{run}" for run in self.definition(wildcards).runs]
+        return [path for folder in folders for path in self.corpora.model_files(model, folder)]
 
     def of_members(self, *paths: str) -> OfWildcards:
         """Return a function for these files of every training that a run is the average of."""
@@ -331,18 +353,21 @@ class Models:
 
         return wanted
 
-    def uncounted_modules(self, wildcards: Wildcards) -> tuple[str, ...]:
-        """Return the modules that score models in training, unless the scores decide when to stop.
+    def other_encoders(self, wildcards: Wildcards) -> tuple[str, ...]:
+        """Return the module of Transformers, unless the job's model is one.
 
-        Changes of the returned modules are no reason to train again.
+        Changes of the returned modules are no reason to make the model again.
         """
-        return (
-            ()
-            if self.settings(wildcards).early_stopping
-            else ("paraphrastic_pipeline.evaluation.development", "paraphrastic_pipeline.evaluation.held_out")
-        )
+        is_transformer = wildcards.model in self.transformers
+        return () if is_transformer else ("paraphrastic_pipeline.training.transformer",)
 
-    def about(self, wildcards: Wildcards) -> Json:
+    def uncounted_modules(self, wildcards: Wildcards) -> tuple[str, ...]:
+        """Return `other_encoders`, and what scores models unless the scores decide when to stop."""
+        scoring = ("development", "held_out") if not self.settings(wildcards).early_stopping else ()
+        modules = (f"paraphrastic_pipeline.evaluation.{name}" for name in scoring)
+        return (*self.other_encoders(wildcards), *modules)
+
+    def _about(self, wildcards: Wildcards) -> Json:
         """Return the content of a model's config.json besides training."""
         definition = self.definition(wildcards)
         return {
@@ -406,6 +431,10 @@ class Models:
             corpus: (sets[corpus].select(tuple(dict.fromkeys(pair)))[0].version, sets[corpus].licence)
             for corpus, pair in self.corpus_pairs[wildcards.model]
         }
+
+    def gpu(self, wildcards: Wildcards) -> int:
+        """Return how many GPUs a training run asks for."""
+        return int(self.definition(wildcards).training.device == "cuda")
 
     def training_threads(self, workflow: Any) -> Callable[[Wildcards], int]:
         """Return a function for the threads of a training run; the runs of all models share the cores.

@@ -8,7 +8,13 @@ from paraphrastic_pipeline.report.contents import CAPTIONS
 from paraphrastic_pipeline.settings.definitions import seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
-from paraphrastic_pipeline.workflow.functions import FIGURES
+
+# The figures of single tables, by their names, and the functions that draw them.
+FIGURES = {
+    "funnel": "report.figures.funnel:plot_funnel",
+    "language_choice": "report.figures.studies:plot_language_choice",
+    "speed": "report.figures.systems:plot_speed",
+}
 
 
 class Results:

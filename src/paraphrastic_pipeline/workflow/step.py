@@ -1,4 +1,4 @@
-"""What all workflow scripts share: they log, and report failures."""
+"""What all steps share: they log, and report failures."""
 
 import gc
 import logging
@@ -18,7 +18,7 @@ FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
 def name_of(snakemake: Any) -> str:
     """Return the name of a step, which is the first part of its log's name in `results/logs`.
 
-    It tells more than the rule, such as `tabulate_results`, which makes many tables.
+    It tells more than the rule, such as `evaluate_system`, which evaluates on many tasks.
     """
     match = re.match(r"results/logs/(\w+)", snakemake.log[0])
     return match[1] if match else str(snakemake.rule)
@@ -28,7 +28,7 @@ def name_of(snakemake: Any) -> str:
 def step(snakemake: Any) -> Iterator[None]:
     """Log into the rule's file.
 
-    If the input or the machine is at fault, the script ends with a one-line message.
+    If the input or the machine is at fault, the step ends with a one-line message.
     """
     # What the imports have made stays until the end.
     gc.freeze()

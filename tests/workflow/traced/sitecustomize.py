@@ -34,16 +34,18 @@ def _look(frame: FrameType, event: str, _: object) -> None:
         # Functions without a name, such as lambdas of a table, belong to what uses them.
         if not code.co_qualname.startswith("<"):
             _called.add((code.co_filename, code.co_qualname))
-        # Snakemake runs a copy of a script with a prefix; the processes that it starts inherit its name.
-        if "/.snakemake/scripts/" in sys.argv[0]:
-            os.environ[_STEP] = Path(sys.argv[0]).stem.partition(".")[2]
+        # The function of a step is the last one that its script calls; processes that it starts inherit its
+        # name. Snakemake runs a copy of the script.
+        if frame.f_back and "/.snakemake/scripts/" in frame.f_back.f_code.co_filename:
+            module = frame.f_globals["__name__"].removeprefix("paraphrastic_pipeline.")
+            os.environ[_STEP] = f"{module}:{code.co_name}"
 
 
 def _write() -> None:
     sys.setprofile(None)
-    if step := os.environ.get(_STEP):
-        path = Path(os.environ[_FOLDER], f"{step}.{os.getpid()}.json")
-        path.write_text(json.dumps(sorted(_called)))
+    if function := os.environ.get(_STEP):
+        path = Path(os.environ[_FOLDER], f"{os.getpid()}.json")
+        path.write_text(json.dumps([function, sorted(_called)]))
 
 
 if _FOLDER in os.environ:

@@ -1,0 +1,74 @@
+"""What a training run begins with: data, settings, and the encoder before training."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from torch import Tensor, nn
+
+from paraphrastic.model.architecture import Architecture
+from paraphrastic_pipeline.settings.sections.training import TrainingSettings
+from paraphrastic_pipeline.training.engine import Weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingInputs:
+    """Everything that a model is trained from.
+
+    Attributes:
+        dataset: HDF5 file written by `encode_dataset`.
+        sentencepiece: the models that `dataset` was encoded with, in the order of units and languages; none
+            for a Transformer, which has its own tokenizer.
+        vectors: text file with word vectors, from which tables of words start.
+        tables: tables that a teacher's vectors were fitted with, which `init: teacher` needs.
+        settings: hyperparameters.
+        architecture: architecture of the encoder.
+        config: entries of the model's `config.json`, except those about training.
+    """
+
+    dataset: Path
+    sentencepiece: Sequence[Path]
+    vectors: Path | None = None
+    tables: Path | None = None
+    settings: TrainingSettings
+    architecture: Architecture = field(default_factory=Architecture)
+    config: Mapping[str, Any]
+
+    @classmethod
+    def of_definition(cls, definition: Mapping[str, Any], **files: Any) -> Self:
+        """Make the inputs from the files of that name and a model's definition, in JSON.
+
+        The definition has the keys `settings`, `architecture` and `config`.
+        """
+        return cls(
+            **files,
+            settings=TrainingSettings(**definition["settings"]),
+            architecture=Architecture.from_json(definition["architecture"]),
+            config=definition["config"],
+        )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that the parameters depend on."""
+        transformer = self.architecture.transformer
+        folder = sorted(Path(transformer.place).rglob("*")) if transformer else []
+        others = [path for path in (self.vectors, self.tables) if path]
+        return [self.dataset, *self.sentencepiece, *others, *folder]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initialization:
+    """The encoder before training, and what belongs to it.
+
+    Attributes:
+        encoder: the encoder, which takes `Sentences`.
+        files: makes the files of the model from parameters and from entries of `config.json`.
+        anchors: the tables that begin as word vectors, by parameter name.
+        about: further entries of `config.json`.
+    """
+
+    encoder: nn.Module
+    files: Callable[[Weights, Mapping[str, Any]], Any]
+    anchors: Mapping[str, Tensor] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
