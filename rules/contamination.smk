@@ -37,7 +37,6 @@ rule mark_contamination:
         counts="results/contamination/{model}/{corpus}/{pair}.counts.json",
         examples=report(
             "results/contamination/{model}/{corpus}/{pair}.examples.tsv",
-            caption="../workflow/report/contamination.rst",
             category="Corpora",
             labels={"model": "{model}", "corpus": "{corpus} {pair}", "shows": "contaminated pairs"},
         ),

@@ -67,13 +67,11 @@ rule select_pairs:
         selected="results/selected/{model}/{corpus}/{pair}.parquet",
         counts=report(
             "results/selected/{model}/{corpus}/{pair}.counts.json",
-            caption="../workflow/report/counts.rst",
             category="Corpora",
             labels={"model": "{model}", "corpus": "{corpus} {pair}", "shows": "counts"},
         ),
         dropped=report(
             "results/selected/{model}/{corpus}/{pair}.dropped.tsv",
-            caption="../workflow/report/dropped.rst",
             category="Corpora",
             labels={"model": "{model}", "corpus": "{corpus} {pair}", "shows": "dropped pairs"},
         ),
@@ -141,7 +139,6 @@ rule merge_pairs:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(
             "results/corpora/{model}/counts.json",
-            caption="../workflow/report/counts.rst",
             category="Corpora",
             labels={"model": "{model}", "corpus": "all", "shows": "counts"},
         ),

@@ -83,7 +83,6 @@ rule write_card:
         config="results/models/{model}/config.json",
         sweep="results/models/{model}/sweep.csv",
         counts=lambda wildcards: f"results/corpora/{models.data_models[wildcards.model]}/counts.json",
-        selected=models.selected_counts,
         results=evaluations.card_results,
         held_out=evaluations.card_held_out,
         tokenizer=evaluations.tokenizer_files,

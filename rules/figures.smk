@@ -4,7 +4,7 @@ from paraphrastic_pipeline.workflow.functions import FIGURES
 
 # The files that the function of each figure takes (workflow.functions).
 FIGURE_FILES = {
-    name: {"table": f"results/tables/{name}.csv"} for name in ("funnel", "language_choice", "speed", "sweep")
+    name: {"table": f"results/tables/{name}.csv"} for name in ("funnel", "language_choice", "speed")
 }
 
 

@@ -40,13 +40,11 @@ rule sample_paraphrases:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
             "results/pairs/{mined}/{pair}.counts.json",
-            caption="../workflow/report/counts.rst",
             category="Corpora",
             labels={"model": "", "corpus": "{mined}", "shows": "counts"},
         ),
         examples=report(
             "results/pairs/{mined}/{pair}.examples.tsv",
-            caption="../workflow/report/mined.rst",
             category="Corpora",
             labels={"model": "", "corpus": "{mined}", "shows": "mined paraphrases"},
         ),
@@ -109,13 +107,11 @@ rule gather_translations:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
             "results/pairs/{mined}/{pair}.counts.json",
-            caption="../workflow/report/counts.rst",
             category="Corpora",
             labels={"model": "", "corpus": "{mined}", "shows": "counts"},
         ),
         examples=report(
             "results/pairs/{mined}/{pair}.examples.tsv",
-            caption="../workflow/report/translated.rst",
             category="Corpora",
             labels={"model": "", "corpus": "{mined}", "shows": "translations"},
         ),

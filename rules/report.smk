@@ -6,9 +6,6 @@ PAGE_TABLES = expand("results/tables/{table}.csv", table=results.tables)
 PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)
 
 
-report: "../workflow/report/workflow.rst"
-
-
 # Written after everything that a reader may look at: tables, figures, models and results of systems.
 rule write_provenance:
     input:
@@ -23,6 +20,7 @@ rule write_provenance:
         results=sorted({path for table in results.system_tables for path in results.files(table)}),
     output:
         provenance="results/provenance.json",
+        sums="results/SHA256SUMS",
     log:
         "results/logs/write_provenance.log",
     conda:
@@ -49,7 +47,6 @@ rule write_report:
     output:
         page=report(
             "results/report.html",
-            caption="../workflow/report/page.rst",
             category="Summary",
             labels={"shows": "page"},
         ),
@@ -63,7 +60,6 @@ rule write_report:
     params:
         captions=results.captions,
         figures=results.figures,
-        absent=results.absent,
         code=code_of("write_report"),
     message:
         "Write the report"

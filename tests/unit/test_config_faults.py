@@ -8,7 +8,6 @@ from configurations import CAPTIONS, GERMAN, ROOT, assert_fault, changed, checke
 from paraphrastic.base.errors import InputError
 
 INF, NAN = float("inf"), float("nan")
-LSTM = {"encoder": {"parts": [{"kind": "lstm"}]}}
 RANK = {"by": "paraphrase_score", "min": 0.8, "max": 1}
 SELECTED = {"paraphrase": {"paraphrase_score": None, "rank": RANK}}
 FRENCH = {"languages": ["en", "fr"]}
@@ -45,7 +44,6 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
     "definitions": [({"x; rm -rf ~": GERMAN}, ".x; rm -rf ~", "match"), ({}, "", "1")],
     "languages": [(["xx", "fr"], "", "xx"), ("fr", "", "[fr]"), ([], "", "1")],
     "mirror": [
-        *((place, "", "neither") for place in ("/nonexistent", "ftp://x/y")),
         ("https://me:secret@host", "", "password"),
     ],
     "selection.paraphrase.rank": [({"by": "length", "min": 0.5, "max": 1}, ".by", "'paraphrase_score'")],
@@ -80,7 +78,6 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
         ({"transformer": "./nowhere"}, ".transformer", "not a folder"),
     ],
     "definitions.de": [
-        ({**GERMAN, **LSTM, "training": {"engine": "fused"}}, ".training.engine", "fused"),
         ({**GERMAN, "held_out": None, "choose_by": "held_out"}, ".choose_by", "held-out"),
     ],
     "training.initial_vectors": [("nothing", "", "registry")],

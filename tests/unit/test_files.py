@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -107,10 +106,8 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
     for name, step in steps.items():
         with pytest.raises(InputError, match=r"cannot be written: (No space|less than 16 MB)"):
             step()
-        if name == "model":
-            # A failed run keeps what it needs to continue. Here it has failed before the first checkpoint.
-            assert [path.name for path in (full_disk / "checkpoints").iterdir()] == ["training.jsonl"]
-            shutil.rmtree(full_disk / "checkpoints")
+        # A run writes its history as it goes. Here it has failed before the first checkpoint.
+        (full_disk / "training.jsonl").unlink(missing_ok=True)
         assert sorted(path.name for path in full_disk.iterdir()) == ["ballast", "more"], name
 
 

@@ -15,7 +15,6 @@ from pictures import drawn
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
-from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.language_choice import (
     CORRELATION_COLUMNS,
@@ -237,12 +236,6 @@ def test_the_picture_shows_every_language(tmp_path: Path, uriel: bool, prefixed:
     assert set(CODES) <= set(shown)
     assert any("featural distance from English" in text for text in shown) == uriel
     assert any("prefixed" in text for text in shown) == prefixed
-
-
-def test_a_picture_of_nothing_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty.csv").write_text(",".join(LANGUAGE_COLUMNS) + "\n")
-    with pytest.raises(InputError, match=r"empty\.csv: contains no rows"):
-        plot_language_choice(tmp_path / "empty.csv", [tmp_path / "figure.svg"])
 
 
 def config_with(**study: Any) -> dict[str, Any]:

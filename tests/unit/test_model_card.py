@@ -1,6 +1,5 @@
 """Test the model card."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ FIGURES = {"pearson avg": 0.6612, "pearson 2012": 0.1, "spearman avg": 0.7, "pea
 TRACKS = {"pearson 2017/xx-en": 0.5, "spearman 2017/xx-en": 0.4}
 
 
-def card(tmp_path: Path, config: dict, data: str = "official", selected: Sequence[Path] = ()) -> str:
+def card(tmp_path: Path, config: dict, data: str = "official") -> str:
     write_json(tmp_path / "config.json", config)
     merged = [{"read": kept, "duplicates": 0, "kept": kept} for kept in (12345, 6, 7)]
     total = {"read": 12358, "duplicates": 0, "kept": 12358}
@@ -48,21 +47,8 @@ def card(tmp_path: Path, config: dict, data: str = "official", selected: Sequenc
         corpora=corpora,
         unknown=UNKNOWN,
         loads_elsewhere="architecture" not in config,
-        selected=selected,
     )
     return (tmp_path / "README.md").read_text(encoding="utf-8")
-
-
-def test_a_card_says_which_steps_dropped_many_pairs(tmp_path: Path) -> None:
-    counts = [{"length": 0}, {"length": 4}, {"length": 1}]
-    paths = [tmp_path / f"{number}.counts.json" for number in range(3)]
-    for path, dropped in zip(paths, counts, strict=True):
-        write_json(path, {"read": 10, "dropped": dropped, "kept": 10 - sum(dropped.values())})
-    text = card(tmp_path, CONFIG, selected=paths)
-    assert [line for line in text.splitlines() if "pairs of" in line and "dropped" in line] == [
-        "- 40% of the pairs of a\\|b de-en are dropped, 4 of 10, and 4 of them because of length."
-    ]
-    assert "The filters drop" not in card(tmp_path, CONFIG)
 
 
 def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Test OPUS corpora that are given by name: the list, the configuration, the command and the estimate."""
+"""Test OPUS corpora that are given by name: the list, the configuration and the command."""
 
 import json
 import re
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from configurations import REGISTRY, changed, checked, configured
-from paraphrastic_pipeline.workflow.estimate import archive_bytes, estimate
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
@@ -136,21 +135,17 @@ def test_a_name_that_opus_does_not_have(answers: Path) -> None:
     assert "'ccmatrix'" in line
 
 
-def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_corpora(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["corpora", "--languages", "pl-en", "--mirror", "mirror"]) == 0
     header, *rows = [re.split("  +", line) for line in capsys.readouterr().out.splitlines()]
-    assert header == ["corpus", "version", "pairs", "compressed"]
-    assert rows[0] == ["CCMatrix", "v1", "74,070,714", "5.1 GB"]
-    assert ["TED2020", "v1", "?", "102.4 kB"] in rows
-    assert main(["corpora", "--languages", "en-pl", "--estimate", "CCMatrix", "TED2020"]) == 0
-    shown = capsys.readouterr().out
-    assert "OPUS does not say their size: TED2020" in shown
-    assert "estimate for CCMatrix v1 en-pl: 74,070,714 pairs" in shown
+    assert header == ["corpus", "version", "pairs", "MB", "licence"]
+    assert rows[0][:3] == ["CCMatrix", "v1", "74,070,714"]
+    assert ["TED2020", "v1", "?", "0.1", "-"] in rows
 
 
 @pytest.mark.parametrize(
     ("arguments", "cause"),
-    [(["--mirror", "nowhere"], "'nowhere'"), (["--mirror", "mirror", "--estimate", "CCMatrx"], "'CCMatrix'")],
+    [(["--mirror", "nowhere"], "'nowhere'")],
 )
 def test_faults_of_the_command_are_one_line(answers: Path, capsys, arguments, cause) -> None:
     assert main(["corpora", "--languages", "en-pl", *arguments]) == 1
@@ -164,18 +159,3 @@ def test_a_wrong_pair(answers: Path, capsys: pytest.CaptureFixture[str], pair: s
     with pytest.raises(SystemExit):
         main(["corpora", "--languages", pair])
     assert f"{pair!r} is not " in capsys.readouterr().err
-
-
-def test_an_estimate_adds_up() -> None:
-    def corpus(pairs: int | None, size: int | None) -> OpusCorpus:
-        return OpusCorpus("A", "v1", ("en", "pl"), "https://host/en-pl.txt.zip", pairs, size)
-
-    one, two = estimate([corpus(10**6, 10**8)]), estimate([corpus(10**6, 10**8)] * 2)
-    disk = [float(re.search(r"([\d.]+) MB in all", line)[1]) for line in (one[1], two[1])]
-    # Each pair takes 50 bytes when extracted, 54 scored, 48.6 selected, 52.5 merged and 136.5 encoded.
-    assert disk == pytest.approx([100 + 341.6, 200 + 683.2], abs=0.2)
-    assert re.search(r"[\d.]+ s per epoch of training", one[3])
-    # An impossible size is replaced by an estimate from the number of pairs.
-    assert archive_bytes(corpus(10**6, 1024)) == 40 * 10**6
-    assert archive_bytes(corpus(None, 1024)) == 1024
-    assert estimate([]) == []

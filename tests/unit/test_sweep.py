@@ -1,14 +1,9 @@
-"""Test that the best run of a sweep becomes the model and that a table and a picture show all runs."""
+"""Test that the best run of a sweep becomes the model and that a table shows all runs."""
 
 import csv
 from pathlib import Path
-from xml.etree import ElementTree
 
-import pytest
-
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic_pipeline.report.figures.training import plot_sweep
 from paraphrastic_pipeline.training.model_selection import choose_model, tabulate_sweep
 
 RUNS = {(0.0, 5): 0.71, (0.0, 60): 0.74321, (0.3, 5): 0.74321, (0.3, 60): 0.7}
@@ -62,7 +57,7 @@ def test_files_for_other_libraries_do_not_outlive_their_model(tmp_path: Path) ->
     assert (model / "mine.txt").exists()
 
 
-def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
+def test_the_table_of_all_sweeps(tmp_path: Path) -> None:
     sweeps = [
         sweep(tmp_path / "de", RUNS) / "sweep.csv",
         sweep(tmp_path / "en", {(0.1, 5): 0.5}) / "sweep.csv",
@@ -76,18 +71,3 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
         "model": "en", "dropout": "0.1", "megabatch": "5", "mining_precision": "float32",
         "held_out": "90.00", "sts2017": "", "development": "50.00", "chosen": "yes",
     }  # fmt: skip
-    outputs = [tmp_path / "sweep.svg", tmp_path / "sweep.png"]
-    plot_sweep(table, outputs)
-    assert outputs[1].read_bytes().startswith(b"\x89PNG")
-    shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
-    for text in ("de", "en", "0.3", "60", "71.0", "74.3", "70.0", "50.0", "mega-batch size M"):
-        assert text in shown
-    before = [path.read_bytes() for path in outputs]
-    plot_sweep(table, outputs)
-    assert [path.read_bytes() for path in outputs] == before
-
-
-def test_a_picture_of_no_runs(tmp_path: Path) -> None:
-    tabulate_sweep([], tmp_path / "sweep.csv", models=[])
-    with pytest.raises(InputError, match=r"sweep\.csv: contains no rows"):
-        plot_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])

@@ -140,39 +140,57 @@ def test_pairs_and_ways_of_mining_have_rows_of_their_own(tmp_path: Path) -> None
     ]
 
 
+def rendered(table: Path, caption: str, intervals: Path | None = None) -> tuple[str, str]:
+    """A table as Markdown and as LaTeX, with white space collapsed."""
+    paths = table.with_suffix(".md"), table.with_suffix(".tex")
+    render_table(table, *paths, caption=caption, intervals=intervals)
+    markdown, latex = (re.sub(" +", " ", path.read_text(encoding="utf-8")) for path in paths)
+    return markdown, latex
+
+
 def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
-    source, intervals = tmp_path / "t.csv", tmp_path / "i.csv"
-    source.write_text(
-        "system,source,data,2012,avg\nA&B,published,official,50.0,60.5\nC_1,measured,official,70.0,60.1\n"
+    table, intervals = tmp_path / "t.csv", tmp_path / "i.csv"
+    table.write_text(
+        "system,source,data,2012,avg,empty\nA&B,published,official,50.0,60.5,\n"
+        "<b>*x* ≤ 3,untrained,official,9.0,-9.1,\nC_1 (2013 without SMT),measured,official,70.0,60.1,\n",
+        encoding="utf-8",
     )
-    measured = {"system": "C_1", "source": "measured"}
-    printed = {"system": "A&B", "source": "published", "group": "Paper, Table 2"}
+    measured = {"system": "C_1 (2013 without SMT)", "source": "measured"}
     rows = [
-        printed | {"column": "2012", "value": "50.0"},
+        {"system": "A&B", "source": "published", "group": "Paper, Table 2", "column": "2012"},
         measured | {"column": "2012", "low": "68.04", "high": "71.96"},
         measured | {"column": "avg", "low": "59", "high": "61", "deviation": "0.31"},
     ]
     write_csv(intervals, INTERVAL_COLUMNS, rows)
-    paths = tmp_path / "t.md", tmp_path / "t.tex"
-    render_table(source, *paths, caption="Figures 100%", intervals=intervals)
-    markdown = re.sub(" +", " ", paths[0].read_text())
-    assert "| C_1 | measured | official | 70.0 [68.0, 72.0] | 60.1 ± 0.3 [59.0, 61.0] |" in markdown
-    assert "| A&B | published | official | 50.0 | 60.5 |" in markdown
-    latex = re.sub(" +", " ", paths[1].read_text())
-    assert r"\multicolumn{5}{l}{\emph{Paper, Table 2}} \\" in latex
-    assert r"A\&B & published & official & 50.0 & 60.5 \\" in latex
-    cells = r"70.0{\scriptsize [68.0, 72.0]} & 60.1{\scriptsize $\pm$ 0.3 [59.0, 61.0]} \\"
-    assert rf"C\_1 & measured & official & {cells}" in latex
-    assert latex.count(r"\midrule") == 2
-    assert all(part in latex for part in (r"\toprule", r"\bottomrule", r"\caption{Figures 100\%}", "{lllrr}"))
+    markdown, latex = rendered(table, "Spearman's ρ 100%", intervals)
+    assert markdown.splitlines() == [
+        "Spearman's ρ 100%; \\* 2013 without SMT",
+        "",
+        "| system | average | 2012 | source |",
+        markdown.splitlines()[3],
+        "| &lt;b>\\*x\\* ≤ 3 | −9.1 | 9.0 | This run, before training |",
+        "| C_1\\* | 60.1 ± 0.3 [59.0, 61.0] | 70.0 [68.0, 72.0] | This run |",
+        "| A&B | 60.5 | 50.0 | Published: Paper, Table 2 |",
+    ]
+    alignment = [cell.endswith(":") for cell in markdown.splitlines()[3].strip("|").split("|")]
+    assert alignment == [False, True, True, False]
+    assert latex.isascii()
+    for part in (
+        r"\caption{Spearman's $\rho$ 100\%; * 2013 without SMT}",
+        r"\begin{tabular}{lrrl}",
+        r"\toprule",
+        r"$<$b$>$*x* $\leq$ 3 & $-$9.1 & 9.0 & This run, before training \\",
+        r"C\_1* & 60.1 $\pm$ 0.3 [59.0, 61.0] & 70.0 [68.0, 72.0] & This run \\",
+        r"A\&B & 60.5 & 50.0 & Published: Paper, Table 2 \\",
+    ):
+        assert part in latex
 
 
 def test_long_and_wide_tables_fit_a_page(tmp_path: Path) -> None:
     wide = ",".join(f"a_long_name_{i}" for i in range(12))
     for rows, begun, turned in ((3, r"\resizebox{\textwidth}{!}{%", 0), (60, r"\begin{longtable}", 1)):
         (tmp_path / "t.csv").write_text(f"system,{wide}\n" + ("x" + ",1" * 12 + "\n") * rows)
-        render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Wide")
-        latex = (tmp_path / "t.tex").read_text()
+        _, latex = rendered(tmp_path / "t.csv", "Wide")
         assert begun in latex
         assert latex.count(r"\begin{landscape}") == latex.count(r"\end{landscape}") == turned
         assert latex.count(r"\begin{") == latex.count(r"\end{")
@@ -180,33 +198,11 @@ def test_long_and_wide_tables_fit_a_page(tmp_path: Path) -> None:
         assert latex.count(" & 1") == 12 * rows
 
 
-def test_signs_and_markup_are_told_apart(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("system,ρ,empty\n<b>*x* `y` ≤ 3,1,\n", encoding="utf-8")
-    render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Spearman's ρ × 100")
-    markdown = (tmp_path / "t.md").read_text(encoding="utf-8")
-    assert r"&lt;b>\*x\* \`y\` ≤ 3" in markdown
-    # Only other configurations fill this column.
-    assert "empty" not in markdown
-    latex = (tmp_path / "t.tex").read_text(encoding="utf-8")
-    assert latex.isascii()
-    assert r"Spearman's $\rho$ $\times$ 100" in latex
-    assert r"$<$b$>$*x* `y` $\leq$ 3 & 1 \\" in latex
-
-
-def test_published_rows_stand_together(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("system,source,f\nA,published,1\nB,measured,2\n")
-    render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Two")
-    latex = (tmp_path / "t.tex").read_text()
-    assert latex.index(r"\emph{published}") < latex.index("A & published") < latex.index("B & measured")
-    assert latex.count(r"\midrule") == 2
-
-
-def test_tables_of_other_columns_are_rendered_as_they_are(tmp_path: Path) -> None:
-    source = tmp_path / "t.csv"
-    source.write_text("model,read,near,note\nfr,20,,\ntr,9,3,x|y\n")
-    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Counts")
-    header, rule, *rows = re.sub(" +", " ", (tmp_path / "t.md").read_text()).splitlines()[2:]
-    assert header == "| model | read | near | note |"
-    assert [cell.endswith(":") for cell in rule.strip("|").split("|")] == [False, True, True, False]
-    assert rows == ["| fr | 20 | | |", r"| tr | 9 | 3 | x\|y |"]
-    assert r"\begin{tabular}{lrrl}" in (tmp_path / "t.tex").read_text()
+def test_tables_without_systems_and_without_rows_are_rendered(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("model,read,note\nfr,20,\ntr,9000,x|y\n")
+    markdown, _ = rendered(tmp_path / "t.csv", "Counts")
+    assert markdown.splitlines()[4:] == ["| fr | 20 | |", r"| tr | 9,000 | x\|y |"]
+    (tmp_path / "t.csv").write_text("model,read\n")
+    markdown, latex = rendered(tmp_path / "t.csv", "Counts")
+    assert "| model | read |" in markdown
+    assert "model & read" in latex

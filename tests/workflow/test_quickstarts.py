@@ -156,14 +156,13 @@ def test_my_pairs(pipeline: Path) -> None:
     ending = re.compile(
         r"tr finds the partners of ([\d.]+) % of ([\d,]+) held-out sentences \(95 % interval [\d.]+ to "
         r"[\d.]+\); before training, it found ([\d.]+) %\. With ([\d,]+) more sentences to choose from, it "
-        r"finds ([\d.]+) %\.\s+It has learned from ([\d,]+) pairs, of ([\d,]+) that were read\."
+        r"finds ([\d.]+) %\."
     )
     shown, real = (
         [float(figure.replace(",", "")) for figure in ending.search(text).groups()]
         for text in (page, printed)
     )
     assert real == pytest.approx(shown, rel=0.001, abs=1.5)
-    assert shown[-1] == real[-1] == len((pipeline / "tur.txt").read_text().splitlines())
     assert "What to type next:" in printed
     found = [line.split("\t")[-1] for line in printed.splitlines() if "Yarın hava nasıl olacak?" in line]
     assert found[0] in page

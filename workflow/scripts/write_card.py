@@ -1,6 +1,6 @@
 """Write the card of a model.
 
-Inputs: config (of the model), sweep, counts, selected, results, held_out, tokenizer (some may be empty).
+Inputs: config (of the model), sweep, counts, results, held_out, tokenizer (some may be empty).
 Output: card.
 """
 
@@ -17,7 +17,6 @@ with step(snakemake):
         Path(snakemake.output.card),
         corpora=snakemake.params.corpora,
         unknown=snakemake.params.unknown,
-        selected=[Path(counts) for counts in snakemake.input.selected],
         held_out=[Path(result) for result in snakemake.input.held_out],
         loads_elsewhere=bool(snakemake.input.tokenizer),
     )

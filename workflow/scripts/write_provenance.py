@@ -7,4 +7,6 @@ from adapter import step
 from paraphrastic_pipeline.report.provenance import write_provenance
 
 with step(snakemake):
-    write_provenance(snakemake.output.provenance, config=snakemake.config)
+    write_provenance(
+        snakemake.output.provenance, snakemake.output.sums, files=snakemake.input, config=snakemake.config
+    )

@@ -12,5 +12,4 @@ with step(snakemake):
         snakemake.output.page,
         captions=snakemake.params.captions,
         figures=snakemake.params.figures,
-        absent=snakemake.params.absent,
     )

@@ -58,19 +58,6 @@ def merge_reasons(corpus: Mapping[str, Any]) -> dict[str, int]:
     return {reason: corpus[reason] for reason in MERGE_REASONS if reason in corpus}
 
 
-def read_before_merging(path: str | Path, results: Path) -> int | None:
-    """How many pairs were read for a merge, whose counts are at `path`; None if a corpus lacks its counts.
-
-    Text without pairs does not count. The folder `results` may have been moved since.
-    """
-    corpora = read_json(path)["corpora"]
-    files = [Path(corpus["file"]) for corpus in corpora if not corpus.get("without_pairs")]
-    selected = [results.joinpath(*file.parts[1:]).with_suffix(".counts.json") for file in files]
-    if not all(file.is_file() for file in selected):
-        return None
-    return sum(read_json(file)["read"] for file in selected)
-
-
 def merged_corpora(
     corpora: Sequence[tuple[str, str]], files: Sequence[Path], models: Sequence[str], merged: Sequence[Path]
 ) -> Iterator[tuple[str, str, Path, Json]]:

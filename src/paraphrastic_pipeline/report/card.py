@@ -1,20 +1,22 @@
-"""The card of a model that the pipeline has trained, chosen and evaluated."""
+"""The card of a model that the pipeline has trained, chosen and evaluated, for the Hugging Face Hub."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jinja2
 from markupsafe import Markup
 
 from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.model.architecture import Architecture, encoder_name
 from paraphrastic.model.files import TRANSFORMER
 from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.corpus.counts import loss, merge_reasons
 from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
 from paraphrastic_pipeline.evaluation.results import left_out
-from paraphrastic_pipeline.report.model_card import SCORES, front_matter, rendered
+from paraphrastic_pipeline.report import markup
 from paraphrastic_pipeline.report.outcome import read_outcome
+from paraphrastic_pipeline.settings.yaml import write_yaml
 
 Content = Mapping[str, Any]
 
@@ -51,7 +53,6 @@ def write_card(
     corpora: Sequence[tuple[str, str, str]],
     unknown: Mapping[str, str],
     loads_elsewhere: bool,
-    selected: Sequence[Path] = (),
     held_out: Sequence[Path] = (),
 ) -> None:
     """Write the card of a model that `choose_model` chose.
@@ -64,18 +65,9 @@ def write_card(
         corpora: name, version and licence of each corpus in `counts`; a licence of `-` is an unknown one.
         unknown: what becomes of text without a piece, by unit of the model.
         loads_elsewhere: whether other libraries load the folder.
-        selected: JSON files of `select_pairs` for each corpus in `counts`, or none.
         held_out: JSON files of `evaluate_held_out` after training and, if there is one, before it; or none.
-
-    Raises:
-        InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
     """
     config = read_config(folder)
-    if is_transformer := config["encoder"] == TRANSFORMER:
-        # A late import, since other models need none of it.
-        from paraphrastic_pipeline.report.transformer_parity import check_parity
-
-        check_parity(folder)
     figures = [figure for path in results for figure in _figures(read_json(path))]
     (run,) = [row for row in read_csv(folder / "sweep.csv") if row["chosen"]]
     chosen = " and ".join(text.format(run[name]) for name, text in _DEVELOPMENT.items() if run[name])
@@ -83,23 +75,13 @@ def write_card(
         (name, version, f"{counted['kept']:,}", "not stated" if licence == "-" else licence)
         for (name, version, licence), counted in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
-    drops: list[str] = []
-    if selected:
-        for (name, *_), path, then in zip(corpora, selected, read_json(counts)["corpora"], strict=True):
-            first = read_json(path)
-            drops += filter(None, [loss(name, first["read"], first["dropped"] | merge_reasons(then))])
     outcome = None
     if held_out:
         after, *before = held_out
         outcome = read_outcome(config["model"], after, next(iter(before), None))
     card = rendered(
         config,
-        {
-            **front_matter(config),
-            "license": "other",
-            "license_name": _LICENCES[config["commercial_use"]],
-            **_index(config, figures),
-        },
+        {"license_name": _LICENCES[config["commercial_use"]], **_index(config, figures)},
         folder=f"results/models/{config['model']}",
         loads_elsewhere=loads_elsewhere,
         figures=figures,
@@ -107,8 +89,7 @@ def write_card(
         chosen=chosen,
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=rows,
-        drops=drops,
-        transformer=is_transformer,
+        transformer=config["encoder"] == TRANSFORMER,
     )
     with atomic_output(output) as temporary:
         temporary.write_text(card, encoding="utf-8")
@@ -140,4 +121,41 @@ def _index(config: Content, figures: Sequence[Sequence[str]]) -> Content:
         for testset, statistic, value, _, data in figures
         if data == "official"
     ]
-    return {SCORES: [{"name": config["model"], "results": results}]} if results else {}
+    return {"model-index": [{"name": config["model"], "results": results}]} if results else {}
+
+
+def rendered(config: Content, matter: Content, **content: Any) -> str:
+    """Return a card from the template, in which every value is escaped for Markdown.
+
+    `matter` is added to the front matter, which the Hub reads.
+    """
+
+    def escaping(escape: Callable[[str], str]) -> Callable[[Any], Markup]:
+        # What is escaped already, such as the output of a macro, stays as it is.
+        return lambda value: value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        # Jinja itself would escape for HTML, and finds nothing left to do.
+        autoescape=True,
+        finalize=escaping(markup.markdown),
+    )
+    environment.filters["literal"] = escaping(markup.literal)
+    front = {
+        **({"language": list(config["languages"])} if config.get("languages") else {}),
+        "pipeline_tag": "sentence-similarity",
+        "tags": ["sentence-similarity", "feature-extraction", "paraphrastic"],
+        "license": "other",
+        **matter,
+    }
+    return environment.get_template("model_card.md").render(
+        config=config,
+        matter=Markup(write_yaml(front, block=True)),  # noqa: S704 - YAML
+        unit=config["unit"],
+        encoder=encoder_name(config),
+        separate="architecture" in config and Architecture.from_json(config["architecture"]).separate,
+        **content,
+    )

@@ -1,34 +1,24 @@
 """The chapters and sections of the page in their order, with their titles and captions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A table, its pictures, or both.
 
-    Attributes:
-        name: name of the table in the pipeline, also used in the section's anchor on the page.
-        title: heading of the section.
-        caption: what the table shows, for its Markdown and LaTeX; empty if there is no table.
-        figures: pattern of the pictures in the folder of figures; empty if there are none.
-        table: whether there is a table.
-        intervals: whether the table has a file of intervals.
+    `name` is that of the table, of its picture or of the folder of its pictures, and the anchor on the page.
+    `caption` says what the table shows; it is empty if there is no table.
     """
 
     name: str
     title: str
     caption: str = ""
-    figures: str = ""
-    table: bool = True
-    intervals: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(NamedTuple):
     """Sections that belong together; `lead` tells the reader what they show."""
 
     name: str
@@ -43,12 +33,7 @@ CHAPTERS = (
         "Evaluation",
         "The figures of this run stand above the published ones. Below a figure is its 95 % interval over "
         "resamples of the test data; after ± is the deviation over training runs if there are several.",
-        (
-            *(
-                Section(name, layout.title, layout.caption, figures=f"{name}.svg", intervals=True)
-                for name, layout in LAYOUTS.items()
-            ),
-        ),
+        (*(Section(name, layout.title, layout.caption) for name, layout in LAYOUTS.items()),),
     ),
     Chapter(
         "corpora",
@@ -61,7 +46,6 @@ CHAPTERS = (
                 "The filter funnel",
                 "Pairs that were read, dropped by the first filter that rejects them, dropped as duplicates, "
                 "as contaminated or over the cap, and kept",
-                figures="funnel.svg",
             ),
             Section(
                 "corpora",
@@ -87,9 +71,8 @@ CHAPTERS = (
                 "The sweeps",
                 "Scores of every run of a model's sweep: the share × 100 of held-out sentences that find "
                 "their partner, Pearson's r × 100 on STS 2017 en-en, and what decides which run is chosen",
-                figures="sweep.svg",
             ),
-            Section("training", "Training curves", figures="training/*/*.svg", table=False),
+            Section("training", "Training curves"),
             Section(
                 "studies",
                 "Studies of single settings",
@@ -110,7 +93,6 @@ CHAPTERS = (
                 "from English (URIEL), and Pearson's r × 100 on average on STS 2012–2016 with its 95 % "
                 "interval, both when pieces with the same spelling share an embedding and when the pieces of "
                 "the other language have a prefix",
-                figures="language_choice.svg",
             ),
             Section(
                 "language_choice_correlations",
@@ -131,12 +113,11 @@ CHAPTERS = (
                 "Sentences embedded per second",
                 "Sentences embedded per second in batches of sentences of about the same length: published, "
                 "and measured in one run on one machine",
-                figures="speed.svg",
             ),
         ),
     ),
 )
 # Captions of all tables, by name.
 CAPTIONS = {
-    section.name: section.caption for chapter in CHAPTERS for section in chapter.sections if section.table
+    section.name: section.caption for chapter in CHAPTERS for section in chapter.sections if section.caption
 }

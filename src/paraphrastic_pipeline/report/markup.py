@@ -4,7 +4,6 @@ Names, labels and sentences come from configurations, corpora and other people's
 says otherwise, it returns one line, in which nothing begins a link, a picture, HTML, a command or a cell.
 """
 
-import html
 import json
 import re
 
@@ -40,11 +39,6 @@ def markdown_paragraph(text: str) -> str:
     return _BLOCK.sub(r"\1\\\2", markdown(text))
 
 
-def text_of_markdown(line: str) -> str:
-    """The text that `markdown` or `markdown_paragraph` turned into this line."""
-    return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", line))
-
-
 def literal(text: str) -> str:
     """`text` as a string in Python and JavaScript, in which everything that cannot be seen is escaped."""
     quoted = json.dumps(text, ensure_ascii=False)
@@ -60,8 +54,4 @@ def latex(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_visible(text).split())
-
-
-def _visible(text: str) -> str:
-    return _SURROGATES.sub("\ufffd", clean(text))
+    return " ".join(_SURROGATES.sub("\ufffd", clean(text)).split())

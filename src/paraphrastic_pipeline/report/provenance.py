@@ -3,22 +3,24 @@
 import hashlib
 import importlib.metadata
 import json
-import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import write_json
-
-NAME = "provenance.json"
+from paraphrastic.base.files import atomic_output, sha256, write_json
 
 
-def write_provenance(output: str | Path, *, config: Mapping[str, Any]) -> None:
-    """Write the complete configuration with its digest and seed, and under `written` the rest, as JSON."""
+def write_provenance(
+    provenance: str | Path, sums: str | Path, *, files: Iterable[str | Path], config: Mapping[str, Any]
+) -> None:
+    """Write the complete configuration with its digest and seed, and under `written` the rest, as JSON.
+
+    `sums` is a text file for `sha256sum --check` with the digests of the results in `files`.
+    """
     # Imported here, since rules import this module for the digest alone.
     from paraphrastic_pipeline.evaluation.speed import processor_name
 
@@ -33,7 +35,10 @@ def write_provenance(output: str | Path, *, config: Mapping[str, Any]) -> None:
         "packages": dict(sorted(packages.items(), key=lambda item: item[0].lower())),
     }
     about = {"seed": config.get("seed"), "config": config, "config_digest": config_digest(config)}
-    write_json(output, {"written": written, **about})
+    write_json(provenance, {"written": written, **about})
+    with atomic_output(sums) as temporary:
+        lines = [f"{sha256(Path(file))}  {file}\n" for file in (*files, provenance)]
+        temporary.write_text("".join(lines), encoding="utf-8")
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
@@ -47,16 +52,13 @@ def commit() -> str | None:
     git = shutil.which("git")
     if git is None:
         return None
-    folder = Path(__file__).parent
-    # Steps that run in parallel must not wait for each other's git lock.
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     # First check that git tracks this file: a copy inside another repository is not at that one's commit.
     for arguments in (
         ["ls-files", "--error-unmatch", Path(__file__).name],
         ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
     ):
-        command = [git, "-C", str(folder), *arguments]
-        run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)  # noqa: S603
+        command = [git, "--no-optional-locks", "-C", str(Path(__file__).parent), *arguments]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
         if run.returncode != 0:
             return None
     return run.stdout.strip()

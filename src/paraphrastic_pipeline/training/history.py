@@ -18,6 +18,7 @@ import logging
 import time
 from pathlib import Path
 
+from paraphrastic.base.files import unwritable_named
 from paraphrastic_pipeline.training.checkpoint import Progress
 
 log = logging.getLogger(__name__)
@@ -36,8 +37,9 @@ class History:
 
     def start(self, progress: Progress) -> None:
         """Write what the history has so far."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(progress.lines), encoding="utf-8")
+        with unwritable_named(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text("".join(progress.lines), encoding="utf-8")
         self._logged_pairs = self._pairs(progress)
 
     def add(self, progress: Progress, *, megabatch: int, before: int) -> None:
@@ -74,7 +76,7 @@ class History:
             "seconds": round(progress.seconds, 3),
         }
         progress.lines.append(json.dumps(line) + "\n")
-        with self.path.open("a", encoding="utf-8") as file:
+        with unwritable_named(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(progress.lines[-1])
         progress.line_loss, progress.line_pairs, progress.is_scored = 0.0, 0, False
         progress.line_seconds = progress.seconds

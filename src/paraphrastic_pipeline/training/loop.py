@@ -172,8 +172,15 @@ def _score(
 ) -> Weights:
     """Score the current parameters, and return the best ones for early stopping."""
     weights = engine.weights()
-    progress.development = value = score(weights)
-    progress.is_scored = True
+    try:
+        value = score(weights)
+    except InputError as error:
+        if settings.early_stopping:
+            raise
+        # The score would only be shown, so training goes on without it.
+        log.warning("no score: %s", error)
+        return best
+    progress.development, progress.is_scored = value, True
     if settings.early_stopping is None:
         return best
     if progress.best is None or value > progress.best:

@@ -78,7 +78,7 @@ def embed_sample(
             costs = np.cumsum(np.where(np.isin(block["corpus"], texts), 1, 2))
             size = int(np.searchsorted(costs, left, side="right"))
             # At least one pair, however few sentences are wanted.
-            yield np.load(part)[:, : size if done else max(1, size)]
+            yield np.load(part, allow_pickle=False)[:, : size if done else max(1, size)]
             left -= int(costs[-1])
             done += block.num_rows
             _log.info("%s: %s sentences are embedded", output, f"{sentences - max(left, 0):,}")

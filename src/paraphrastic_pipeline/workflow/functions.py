@@ -25,7 +25,6 @@ FIGURES = {
     "funnel": "report.figures.funnel:plot_funnel",
     "language_choice": "report.figures.studies:plot_language_choice",
     "speed": "report.figures.systems:plot_speed",
-    "sweep": "report.figures.training:plot_sweep",
     # Figures of all tables of systems, and of all trainings.
     "systems": "report.figures.systems:plot_systems",
     "training": "report.figures.training:plot_training",

@@ -259,10 +259,6 @@ class Models:
         """Return a function for one file per corpus and pair of languages of the job's model, in order."""
         return lambda wildcards: self.corpus_files(wildcards.model, path)
 
-    def selected_counts(self, wildcards: Wildcards) -> list[str]:
-        """Return the counts of the selections of a model."""
-        return self.corpus_files(wildcards.model, "results/selected/{data}/{corpus}/{pair}.counts.json")
-
     def if_dropped(self, path: str, *, or_held_out: bool = False) -> OfWildcards:
         """Return `of_corpora`, or no files if contaminated pairs stay in the training data.
 

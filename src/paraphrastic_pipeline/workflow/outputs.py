@@ -10,13 +10,6 @@ from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 from paraphrastic_pipeline.workflow.functions import FIGURES
 
-# The settings that ask for what a configuration may not ask for, by the names of tables and pictures.
-_SETTINGS = {
-    "studies": "studies",
-    **dict.fromkeys(("language_choice", "language_choice_correlations"), "language_choice.models"),
-    "speed": "evaluation.speed",
-}
-
 
 class Results:
     """What a checked configuration says about tables and figures.
@@ -32,14 +25,12 @@ class Results:
         # The tables of systems that have at least one row.
         self.system_tables = [table for table in LAYOUTS if self.rows(table)]
         # All tables that are made.
-        others = self._others()
-        made = [table for table, is_made in others.items() if is_made]
+        made = [table for table, is_made in self._others().items() if is_made]
         self.tables = [*self.system_tables, *made]
         # All figures.
-        plotted = {name: is_made for name, is_made in others.items() if name in FIGURES}
         self.figures = [
             *self.system_tables,
-            *(figure for figure, is_made in plotted.items() if is_made),
+            *(table for table in made if table in FIGURES),
             *(
                 f"training/{model}/{run}"
                 for model in config.models
@@ -47,18 +38,6 @@ class Results:
                 for run in config.definitions[model].trainings
             ),
         ]
-        # Why some tables and figures that the page could show are not made.
-        unmade = [name for name, is_made in {**others, **plotted}.items() if not is_made]
-        self.absent = {
-            name: "the configuration does not ask for it"
-            + (name in _SETTINGS) * f": set {_SETTINGS.get(name)}"
-            for name in unmade
-        } | {
-            table: f"no system of the configuration is evaluated on {layout.task}"
-            + (getattr(config.evaluation, layout.task, "") is None) * f": set evaluation.{layout.task}"
-            for table, layout in LAYOUTS.items()
-            if table not in self.system_tables
-        }
         # The captions of all tables.
         mark = "; the data are a sample, or stand in for others" if config.sample else ""
         self.captions = {table: CAPTIONS[table] + mark for table in self.tables}

@@ -39,17 +39,6 @@ def plot_panels(
     return figure, panels[:count]
 
 
-def plot_squares(
-    axes: Axes, values: Float64, lines: Sequence[str], columns: Sequence[str], *, top: float, low: float
-) -> None:
-    """Plot numbers as squares that get darker from `low` to `top`, with names of lines and columns."""
-    axes.imshow(values, cmap="Blues", vmin=low, vmax=top, aspect="auto")
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(lines)), lines)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-
-
 def plain_axes(axes: Axes, *, grid: Literal["x", "y", "both"]) -> None:
     """Put a pale grid behind the data, and remove the frame at the top and on the right."""
     axes.grid(axis=grid, color="#dddddd", lw=0.6)

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.report.figures.plotting import logarithmic, plain_axes, plot_panels, save_figure
 from paraphrastic_pipeline.report.shown_tables import Row, read_rows
 
@@ -53,73 +49,36 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
 
 
 def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot sentences per second as bars, in a panel for each measured device, number of cores and batch size.
+    """Plot sentences per second as bars, in a panel for each measured device and number of cores.
 
-    The table comes from `tabulate_speed`. Published figures with the same setting are grey, because they were
-    measured on other machines.
+    The table comes from `tabulate_speed`. Published figures are grey, because they were measured on other
+    machines.
     """
     rows = read_rows(table)
-    measured = [row for row in rows if row["source"] != "published"]
-    if not measured:
-        raise InputError(f"{table}: contains no measured speeds")
-    setups = list(dict.fromkeys((row["device"], row["cores"]) for row in measured))
-    sizes = list(dict.fromkeys(row["batch_size"] for row in measured))
-    panels = {
-        (setup, size): [
-            row for row in rows if (row["device"], row["cores"], row["batch_size"]) == (*setup, size)
-        ]
-        for size in sizes
-        for setup in setups
-    }
-    speeds = [float(row["sentences_per_second"]) for panel in panels.values() for row in panel]
-    lines = [max(len(_names(panels[setup, size])) for setup in setups) for size in sizes]
-    figure = Figure(
-        figsize=(3.2 + 3.2 * len(setups), 0.6 + sum(0.6 + 0.34 * count for count in lines)),
-        layout="constrained",
-    )
-    grid = figure.subplots(len(sizes), len(setups), squeeze=False, sharex=True, height_ratios=lines)
-    for line, count, size in zip(grid, lines, sizes, strict=True):
-        for axes, (device, cores) in zip(line, setups, strict=True):
-            _plot_speeds(axes, panels[(device, cores), size])
-            logarithmic(axes, speeds, EngFormatter(sep=""))
-            axes.set_ylim(count - 0.5, -0.5)
-            where = "GPU" if device == "gpu" else f"{cores} core" + ("s" if cores != "1" else "")
-            axes.set_title(f"{where}, batches of {size}", loc="left", fontsize=11)
-    for axes in grid[-1]:
-        axes.set_xlabel("sentences per second, on a logarithmic scale")
-    figure.suptitle(
-        "filled: with preprocessing; empty: without it; grey: published figures, from other machines",
-        x=0.01,
-        ha="left",
-        fontsize=10,
-    )
+    setups = dict.fromkeys((row["device"], row["cores"]) for row in rows if row["source"] != "published")
+    by_setup = {setup: [row for row in rows if (row["device"], row["cores"]) == setup] for setup in setups}
+    speeds = [float(row["sentences_per_second"]) for shown in by_setup.values() for row in shown]
+    size = (5.4, 0.22 * max(map(len, by_setup.values())))
+    figure, panels = plot_panels(len(setups), 2, size, (0.2, 1.2), sharex=True)
+    for axes, ((device, cores), shown) in zip(panels, by_setup.items(), strict=True):
+        for place, row in enumerate(shown):
+            colour, speed = _SOURCES[row["source"]][0], float(row["sentences_per_second"])
+            fill = "white" if row["preprocessing"] == "not counted" else colour
+            bars = axes.barh(place, speed, height=0.7, color=fill, edgecolor=colour, lw=1)
+            axes.bar_label(bars, [f"{speed:,.0f}"], padding=3, fontsize=7)
+        axes.set_yticks(range(len(shown)), [_name(row) for row in shown], fontsize=8)
+        axes.invert_yaxis()
+        axes.margins(x=0.25, y=0.02)
+        axes.tick_params(axis="y", length=0)
+        plain_axes(axes, grid="x")
+        logarithmic(axes, speeds, EngFormatter(sep=""))
+        axes.set_title("GPU" if device == "gpu" else f"cores: {cores}", loc="left", fontsize=11)
+    title = "Sentences per second (filled: with preprocessing; empty: without it; grey: published figures)"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     save_figure(figure, outputs, name="speed")
 
 
-def _name(row: Row) -> tuple[str, str]:
-    """Label and source of a row; the dimension tells apart published rows of the same system."""
-    if row["source"] == "published" and row["dim"]:
-        return f"{row['system']}, {row['dim']} dimensions", row["source"]
-    return row["system"], row["source"]
-
-
-def _names(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys(map(_name, rows)))
-
-
-def _plot_speeds(axes: Axes, rows: Sequence[Row]) -> None:
-    names = _names(rows)
-    for line, name in enumerate(names):
-        of_system = [row for row in rows if _name(row) == name]
-        height = 0.8 / max(2, len(of_system))
-        for place, row in zip(
-            line + height * (np.arange(len(of_system)) - (len(of_system) - 1) / 2), of_system, strict=True
-        ):
-            colour, speed = _SOURCES[row["source"]][0], float(row["sentences_per_second"])
-            fill = "white" if row["preprocessing"] == "not counted" else colour
-            bars = axes.barh(place, speed, height=0.85 * height, color=fill, edgecolor=colour, lw=1)
-            axes.bar_label(bars, [f"{speed:,.0f}"], padding=3, fontsize=7)
-    axes.set_yticks(range(len(names)), [name for name, _ in names], fontsize=8)
-    axes.margins(x=0.25)
-    axes.tick_params(axis="y", length=0)
-    plain_axes(axes, grid="x")
+def _name(row: Row) -> str:
+    """Label of a row; the dimension tells apart published rows of the same system."""
+    dimension = f", {row['dim']} dimensions" if row["source"] == "published" and row["dim"] else ""
+    return f"{row['system']}{dimension}, batches of {row['batch_size']}"

@@ -1,14 +1,15 @@
-"""Test the picture of a table of systems."""
+"""Test the pictures of a table of systems and of a training."""
 
+import json
 from pathlib import Path
 
 import pytest
 from pictures import drawn
 
-from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS
 from paraphrastic_pipeline.report.figures.systems import plot_systems
+from paraphrastic_pipeline.report.figures.training import _without_rests, plot_training
 
 
 def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:
@@ -47,6 +48,22 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
     assert {"2012", "avg", "de-en f1", "Pearson's r × 100", *names} <= set(texts)
 
 
-def test_a_picture_of_no_systems(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"intervals\.csv: contains no rows"):
-        plot_systems(intervals(tmp_path, []), [tmp_path / "t.svg"], title="x")
+def test_the_rest_of_an_epoch_is_no_spike() -> None:
+    lines = [{"step": step, "megabatch": 10} for step in (10, 14, 20, 30)]
+    assert [line["step"] for line in _without_rests(lines)] == [10, 20, 30]
+    assert _without_rests(lines[1:2]) == lines[1:2]
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
+    lines = [
+        {"step": part, "epoch": part / 10, "loss": 1 / part, "megabatch": part, "development": None}
+        for part in range(1, 11)
+    ]
+    if scored:
+        lines[4]["development"], lines[9]["development"] = 61.5, 70.25
+    history = tmp_path / "training.jsonl"
+    history.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = drawn(tmp_path, plot_training, history, title="de, some run")
+    assert {"de, some run", "training loss", "epochs", "M"} <= set(shown)
+    assert ("score on development data" in shown) == scored

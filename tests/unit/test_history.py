@@ -1,29 +1,24 @@
-"""Test what a run shows to its user, and early stopping by the score of the development data."""
+"""Test the history of a run, and early stopping by the score of the development data."""
 
 import json
 import logging
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from training_runs import SETTINGS, history, stopped, train_model, write_data
+from training_runs import SETTINGS, history, interrupted_at, steps_seen, train_model, write_data
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
-from paraphrastic_pipeline.report.figures.training import _without_rests, plot_training
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
-from paraphrastic_pipeline.training import history as history_module
 from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.history import HISTORY
-from paraphrastic_pipeline.training.loop import Development, TrainingRun
+from paraphrastic_pipeline.training.history import HISTORY, History, in_words
+from paraphrastic_pipeline.training.loop import Development
 
 Data = tuple[Path, Path]
 
@@ -63,10 +58,9 @@ def test_scores_that_are_only_shown_change_nothing(
     scored = train_model(data, tmp_path / "scored", SETTINGS, development=development([50, 70, 60, 55.5]))
     assert sha256(plain) == sha256(scored)
     assert [line["development"] for line in history(scored) if line["epoch"] % 1 == 0] == [50, 70, 60, 55.5]
-    lines = [record.getMessage() for record in caplog.records if "dev" in record.getMessage()]
+    lines = [record.getMessage() for record in caplog.records if "development" in record.getMessage()]
     assert [line.split()[-1] for line in lines] == ["50.0", "70.0", "60.0", "55.5"]
-    assert lines[3].startswith("epoch 4/4 done   M 4  loss ")
-    assert lines[3].endswith("  0 seconds left  dev 55.5")
+    assert lines[3].startswith("epoch 4/4 100 %  M 4  loss ")
 
 
 def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
@@ -132,7 +126,6 @@ def test_training_stops_early_and_keeps_the_best_parameters(
 def test_the_best_parameters_outlive_a_kill(
     data: Data,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     development: Callable[[Sequence[float]], Development],
     step: int,
 ) -> None:
@@ -140,21 +133,20 @@ def test_the_best_parameters_outlive_a_kill(
     scores = [50, 60, 55, 40, 41, 42, 43]
     whole = train_model(data, tmp_path / "whole", settings, development=development(scores))
     output = tmp_path / "killed"
-    found = stopped(data, output, settings, monkeypatch, step=step, development=development(scores))
+    with interrupted_at(step):
+        train_model(data, output, settings, minutes=0, development=development(scores))
     # Only the scores after the checkpoint are still needed.
-    lines = (output / "checkpoints/training.jsonl").read_text().splitlines()
+    lines = (output / HISTORY).read_text().splitlines()
     seen = sum(json.loads(line)["development"] is not None for line in lines)
     assert seen >= 1
     resumed = train_model(data, output, settings, development=development(scores[seen:]))
     assert sha256(resumed) == sha256(whole)
     assert history(resumed) == history(whole)
-    assert len(found) == 2
 
 
 def test_other_development_data_are_another_run_only_where_they_decide(
     data: Data,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -163,7 +155,8 @@ def test_other_development_data_are_another_run_only_where_they_decide(
         for content in ("one", "other"):
             (tmp_path / "data").write_text(content)
             scored = Development(lambda files: 50.0, [tmp_path / "data"])
-            stopped(data, tmp_path / "model", settings, monkeypatch, step=9, development=scored)
+            with interrupted_at(9):
+                train_model(data, tmp_path / "model", settings, minutes=0, development=scored)
         assert ("other settings or data" in caplog.text) == (settings.early_stopping is not None)
         assert ("continuing after" in caplog.text) == (settings.early_stopping is None)
 
@@ -184,19 +177,16 @@ def test_the_history_has_about_a_hundred_lines_an_epoch(tmp_path: Path) -> None:
     assert {line["megabatch"] for line in lines} == {1}
 
 
-def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(
-    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(data: Data, tmp_path: Path) -> None:
     losses: list[float] = []
-    step = TrainingRun._step
 
-    def recorded(run: TrainingRun, *arguments: Any) -> float:
+    def see(_: int, loss: float) -> float:
         # A loss for each pair, so that a batch with fewer pairs counts less.
-        losses.extend([step(run, *arguments)] * len(arguments[-1]))
-        return losses[-1]
+        losses.extend([loss] * min(32, 500 - len(losses)))
+        return loss
 
-    monkeypatch.setattr(TrainingRun, "_step", recorded)
-    lines = history(train_model(data, tmp_path / "model", replace(SETTINGS, epochs=1)))
+    with steps_seen(see):
+        lines = history(train_model(data, tmp_path / "model", replace(SETTINGS, epochs=1)))
     assert len(losses) == 500
     assert lines[-1]["epoch"] == 1
     told = 0
@@ -206,84 +196,17 @@ def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(
         told = pairs
 
 
-class Terminal:
-    """A stream that keeps the text that a progress bar writes."""
-
-    def __init__(self, *, terminal: bool) -> None:
-        self.text = ""
-        self.terminal = terminal
-
-    def write(self, text: str) -> None:
-        self.text += text
-
-    def flush(self) -> None: ...
-
-    def isatty(self) -> bool:
-        return self.terminal
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_there_is_a_bar_on_a_terminal_only(
-    data: Data,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    terminal: bool,
-) -> None:
-    stream = Terminal(terminal=terminal)
-    plain = history_module.tqdm
-    monkeypatch.setattr(
-        history_module, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80)
-    )
-    train_model(data, tmp_path / "model", SETTINGS)
-    if terminal:
-        # The whole line fits into the width of a plain terminal.
-        assert re.search(
-            r"epoch 4/4  M 4  loss 0\.\d{4}  .*pairs/s  0 seconds left 100 % .*model", stream.text
-        )
-    else:
-        assert stream.text == ""
-
-
-def test_the_rest_of_an_epoch_is_no_spike() -> None:
-    lines = [{"step": step, "megabatch": 10} for step in (10, 14, 20, 30)]
-    assert [line["step"] for line in _without_rests(lines)] == [10, 20, 30]
-    assert _without_rests(lines[1:2]) == lines[1:2]
-
-
-def lines_of(path: Path, lines: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
-
-
-@pytest.mark.parametrize("scored", [True, False])
-def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
-    lines = [
-        {"step": part, "epoch": part / 10, "loss": 1 / part, "megabatch": part, "development": None}
-        for part in range(1, 11)
-    ]
-    if scored:
-        lines[4]["development"], lines[9]["development"] = 61.5, 70.25
-    outputs = [tmp_path / "run.svg", tmp_path / "run.png"]
-    plot_training(lines_of(tmp_path / "training.jsonl", lines), outputs, title="de, some run")
-    assert outputs[1].read_bytes().startswith(b"\x89PNG")
-    shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
-    for text in ("de, some run", "training loss", "epochs", "M"):
-        assert text in shown
-    assert ("score on development data" in shown) == scored
-
-
-def test_a_picture_of_no_history(tmp_path: Path) -> None:
-    path = tmp_path / "training.jsonl"
-    path.touch()
-    with pytest.raises(InputError, match=r"training\.jsonl: contains no lines"):
-        plot_training(path, [tmp_path / "run.svg"], title="de")
-
-
-def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
+def test_a_full_disk_is_told_by_the_history() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
-    read = Progress(line_loss=1.0, line_pairs=1)
-    lines = history_module.Report(tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="")
-    lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
+    lines = History(Path("/dev/full"), n_pairs=1, epochs=1)
     with pytest.raises(InputError, match="/dev/full: cannot be written: No space left on device"):
-        lines.line(read, megabatch=1, scored=False)
+        lines.add(Progress(pairs_read=1, line_pairs=1), megabatch=1, before=0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 second"), (40, "40 seconds"), (1500, "25 minutes"), (12_600, "3.5 hours"), (345_600, "4.0 days")],
+)
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words
