@@ -17,12 +17,12 @@ rule measure_speed:
         **resources_of("measure_speed"),
     params:
         **calls("evaluation.speed:measure_speed"),
+        **(as_json(settings.evaluation.speed) or {}),
         systems=lambda wildcards: {
             system: evaluations.place(system) for system in evaluations.systems_of("speed")
         },
         columns=lambda wildcards: list(evaluations.speed_columns().values()),
         language="en",
-        **(as_json(settings.evaluation.speed) or {}),
     message:
         "Measure the speed of all systems"
     script:

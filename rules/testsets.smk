@@ -1,5 +1,6 @@
 """Test sets, and their sentences as text."""
 
+
 # STS. If the contamination check has another data set than the evaluation, that is prepared for this `use` alone.
 rule prepare_testsets:
     input:
