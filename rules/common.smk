@@ -48,7 +48,7 @@ except InputError as error:
 
 
 def calls(function, *others, without=()):
-    """Return the parameters of a rule that calls a function of the library (`module:function`).
+    """Return the parameters of a step, which calls a function of the library (`module:function`).
 
     They are its name and the version of its code: of everything that it and the `others` can call, but the
     modules in `without`. All of them may be functions of the job's wildcards. Snakemake's own check of code is

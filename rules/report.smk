@@ -61,7 +61,7 @@ rule write_report:
         **resources_of("tabulate"),
     params:
         **calls("report.page:write_report"),
-        results="results",
+        results=lambda wildcards: "results",
         captions=results.captions,
         figures=results.figures,
     message:

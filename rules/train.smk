@@ -234,7 +234,7 @@ rule convert_tokenizer:
         **resources_of("convert_tokenizer"),
     params:
         **calls("paraphrastic.interop.tokenizer:complete_folder"),
-        folder="results/models/{model}",
+        folder=lambda wildcards: f"results/models/{wildcards.model}",
     message:
         "Convert the tokenizer of {wildcards.model}"
     script:
