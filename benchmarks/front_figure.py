@@ -5,88 +5,96 @@ Reads docs/pictures/front.csv, the figures of one run, and writes docs/pictures/
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from matplotlib.ticker import EngFormatter
 
 from paraphrastic_pipeline.base.tables import read_csv
 from paraphrastic_pipeline.report.figures.plotting import logarithmic, plain_axes, plot_panels, save_figure
 
-Row = Mapping[str, str]
-
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
-OURS, PUBLISHED = "#0072b2", "#777777"
-# Published figures further below the lowest mark than this are left out, since they would squeeze the marks.
-BELOW = 15
-# Characters of a line below the picture.
-LINE = 190
-TITLE = (
-    "better is up and to the right; filled and joined: nothing is better, faster and smaller; dotted: "
-    "published scores"
-)
+OURS, OTHERS = "#0072b2", "#777777"
+# Published scores further below the lowest mark than this are left out, since they would squeeze the marks.
+BELOW = 5
+# Square points of a mark for each megabyte.
+AREA = 8
+# Where a name may stand beside its mark: to the right, to the left, above or below.
+SIDES = ((1, 0, "left"), (-1, 0, "right"), (0, 1, "center"), (0, -1, "center"))
 
 
 def plot_front(table: Path, outputs: Sequence[Path]) -> None:
-    """Plot systems by Pearson's r × 100 over sentences per second, and over megabytes.
+    """Plot systems by Pearson's r × 100 over sentences per second, with areas by their size.
 
-    Systems that nothing beats are filled and joined. A mark's number leads to its name on the right.
-    Published figures are lines, because they have no speed on this machine; those by other measures are named
-    below.
+    Our models have a colour, and all others are grey. Published scores stand on the right, without a speed.
     """
     rows = read_csv(table)
-    measured = sorted(
-        (row for row in rows if row["source"] == "measured"), key=lambda row: -float(row["sts"])
-    )
-    published = [row for row in rows if row["source"] == "published"]
-    figure, panels = plot_panels(2, 2, (4.6, 4.8), (3.2, 0.4), sharey=True)
-    for axes, column in zip(panels, ("sentences_per_second", "megabytes"), strict=True):
-        _plot(axes, measured, column)
+    measured = [row for row in rows if row["source"] == "measured"]
+    ours = [row for row in measured if "in the package" in row["system"]]
+    others = [row for row in measured if row not in ours]
+    figure, (axes,) = plot_panels(1, 1, (8.6, 4.6), (0.0, 0.0))
+    logarithmic(axes, [float(row["sentences_per_second"]) for row in measured], EngFormatter(sep=""))
+    axes.margins(x=0.1, y=0.1)
+    for group, color in ((others, OTHERS), (ours, OURS)):
+        speeds, scores, sizes = (
+            [float(row[key]) for row in group] for key in ("sentences_per_second", "sts", "megabytes")
+        )
+        axes.scatter(speeds, scores, [AREA * size for size in sizes], color=color, alpha=0.8, lw=0, zorder=3)
     least = min(float(row["sts"]) for row in measured) - BELOW
-    for row in published:
-        if float(row["sts"] or 0) >= least:
-            for axes in panels:
-                axes.axhline(float(row["sts"]), color=PUBLISHED, lw=0.8, ls=":", zorder=1)
-            label = f"{row['system']} {row['sts']}"
-            panels[0].annotate(label, (0.01, float(row["sts"])), xycoords=("axes fraction", "data"),
-                               va="bottom", fontsize=7, color=PUBLISHED)  # fmt: skip
-    panels[0].set_ylabel("Pearson's r × 100, STS 2012–2016")
-    panels[0].set_xlabel("sentences per second on one core")
-    panels[1].set_xlabel("megabytes")
-    panels[1].invert_xaxis()
-    for number, row in enumerate(measured, 1):
-        panels[0].plot([], [], "o", ms=5, mec=OURS, mfc=_inside(row), label=f"{number}  {row['system']}")
-    figure.legend(loc="outside right upper", frameon=False, fontsize=7, handletextpad=0.2)
-    figure.suptitle(TITLE, x=0.01, ha="left", fontsize=9)
-    others = "; ".join(_otherwise(row) for row in published if not row["sts"])
-    text = fill(f"published by other measures: {others}", LINE, break_on_hyphens=False)
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color=PUBLISHED)
+    published = [row for row in rows if row["source"] == "published" and float(row["sts"] or 0) > least]
+    axes.set_ylim(bottom=least)
+    axes.set_ylabel("quality: Pearson's r × 100 on STS 2012–2016")
+    axes.set_xlabel("sentences per second on one core")
+    plain_axes(axes, grid="y")
+    ratio = min(map(_speed, ours)) / max(map(_speed, others))
+    best = max(float(row["sts"]) for row in ours)
+    better = " and ".join(row["system"] for row in others if float(row["sts"]) > best)
+    title = f"Of the models measured, ours are {int(ratio)} times as fast as the rest"
+    axes.set_title(f"{title}; only {better} scores higher", loc="left", fontsize=11)
+    _name_published(axes, published)
+    _name_marks(figure, axes, [(row, OTHERS) for row in others] + [(row, OURS) for row in ours])
     save_figure(figure, outputs, name="front")
 
 
-def _plot(axes: Axes, rows: Sequence[Row], column: str) -> None:
-    best = sorted((float(row[column]), float(row["sts"])) for row in rows if row["front"])
-    axes.plot(*zip(*best, strict=True), color=OURS, lw=0.8, alpha=0.5)
-    for number, row in enumerate(rows, 1):
-        point = float(row[column]), float(row["sts"])
-        axes.vlines(point[0], float(row["sts_low"]), float(row["sts_high"]), color=OURS, lw=0.6, alpha=0.3)
-        axes.plot(*point, "o", ms=6, mfc=_inside(row), mec=OURS)
-        axes.annotate(str(number), point, (7, 4), textcoords="offset points", fontsize=7, va="center")
-    speeds, megabytes = EngFormatter(sep=""), FuncFormatter(lambda value, _: f"{value:g}")
-    form = megabytes if column == "megabytes" else speeds
-    logarithmic(axes, [float(row[column]) for row in rows], form)
-    axes.margins(x=0.15, y=0.1)
-    plain_axes(axes, grid="both")
+def _speed(row: Mapping[str, str]) -> float:
+    return float(row["sentences_per_second"])
 
 
-def _inside(row: Row) -> str:
-    return OURS if row["front"] else "white"
+def _name_published(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
+    """Write published scores at the right margin, from the bottom up, no two on top of each other."""
+    bottom, top = axes.get_ylim()
+    line, height = (top - bottom) / 24, bottom
+    axes.text(1.02, 0.96, "published scores:", transform=axes.transAxes, fontsize=8, color=OTHERS)
+    for row in sorted(rows, key=lambda row: float(row["sts"])):
+        score = float(row["sts"])
+        height = max(score, height + line)
+        axes.annotate(f"{row['system']} {row['sts']}", (1, score), (1.02, height),
+                      xycoords=axes.get_yaxis_transform(), textcoords=axes.get_yaxis_transform(),
+                      fontsize=8, color=OTHERS, va="center", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": OTHERS, "lw": 0.6})  # fmt: skip
 
 
-def _otherwise(row: Row) -> str:
-    """A published figure that is not Pearson's r on STS 2012–2016, or what is known instead."""
-    figure = f"Spearman's ρ × 100 {row['sts_spearman']}" if row["sts_spearman"] else ""
-    return f"{row['system']}: {figure or row['note'].partition('; ')[2]}"
+def _name_marks(figure: Figure, axes: Axes, rows: Sequence[tuple[Mapping[str, str], str]]) -> None:
+    """Write each system's name and size on a side of its mark where it hides no other."""
+    figure.draw_without_rendering()
+    radius = {row["system"]: (AREA * float(row["megabytes"]) / 3.14) ** 0.5 for row, _ in rows}
+    places = {row["system"]: axes.transData.transform((_speed(row), float(row["sts"]))) for row, _ in rows}
+    names: list[Annotation] = []
+    for row, color in rows:
+        name, point = row["system"], (_speed(row), float(row["sts"]))
+        for right, up, align in SIDES:
+            away = radius[name] + 4
+            offset = right * away, up * (away + 4)
+            text = axes.annotate(f"{name}, {row['megabytes']} MB", point, offset, textcoords="offset points",
+                                 ha=align, va="center", fontsize=9, color=color)  # fmt: skip
+            box = text.get_window_extent()
+            hidden = [place for other, place in places.items() if other != name and box.contains(*place)]
+            is_outside = box.x0 < axes.bbox.x0 or box.x1 > axes.bbox.x1
+            if not (is_outside or hidden or any(box.overlaps(each.get_window_extent()) for each in names)):
+                names.append(text)
+                break
+            text.remove()
 
 
 if __name__ == "__main__":
