@@ -28,7 +28,7 @@ PAIRS = "results/corpora/fr/pairs.parquet"
 ARGUMENTS = ("--configfile", "small.yaml", "--")
 PAGE = ROOT / "docs" / "troubleshooting.md"
 # These files contain times, or what a run needs to continue.
-_VARYING = ("logs", "benchmarks", "checkpoints", "training.jsonl")
+_VARYING = ("logs", "benchmarks", "training.jsonl")
 
 
 def start(folder: Path, log: Path, *targets: str) -> subprocess.Popen[bytes]:
@@ -63,9 +63,11 @@ def workers(run: subprocess.Popen[bytes], step: str = "") -> list[psutil.Process
     found = []
     for process in psutil.Process(run.pid).children(recursive=True) if run.poll() is None else []:
         try:
-            if any(f"{step}.py" in word and "/.snakemake/scripts/" in word for word in process.cmdline()):
+            scripts = [Path(word) for word in process.cmdline() if "/.snakemake/scripts/" in word]
+            # All steps have one script, whose copy for a step names the step's log.
+            if any(f"results/logs/{step}" in script.read_text(encoding="utf-8") for script in scripts):
                 found.append(process)
-        except psutil.Error:
+        except (psutil.Error, FileNotFoundError):
             continue  # the process has ended
     return found
 
