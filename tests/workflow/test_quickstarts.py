@@ -150,7 +150,7 @@ def test_my_pairs(pipeline: Path) -> None:
         new: f"{new}; echo 'mirror: {MIRROR}' >> tr.yaml",
     }
     printed = type_page("my-pairs", pipeline, **mirrored)
-    assert "about 41,000 pairs" in (pipeline / "tr.yaml").read_text()
+    assert "#   Hi. | Merhaba." in (pipeline / "tr.yaml").read_text()
     # The page's figures come out again; processors differ in the last digits, and so do the models.
     page = (PAGES / "my-pairs.md").read_text()
     ending = re.compile(
@@ -199,7 +199,6 @@ def test_a_language_of_opus(pipeline: Path) -> None:
         "en-pl": "en-de",
     }
     printed = type_page("opus", pipeline, **mirrored)
-    assert "about 4,500 pairs" in (pipeline / "pl.yaml").read_text()
     assert "QED" in printed
     # The second corpus also contains all captions of the first.
     (row,) = read_csv(pipeline / "results/tables/funnel.csv")[1:]
