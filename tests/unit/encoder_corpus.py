@@ -59,6 +59,7 @@ class Data:
             definition = complete_definition(
                 {
                     "languages": ["en", "de"],
+                    "corpora": ["a"],
                     "encoder": {key: architecture.to_json()[key] for key in ("parts", "languages")},
                     "vocabulary": {"languages": architecture.vocabularies},
                 }

@@ -211,7 +211,9 @@ def test_names_in_the_tables(architecture: Architecture, name: str) -> None:
 
 def test_vocabularies_have_names_of_their_own() -> None:
     parts = [{"kind": "average", "unit": "trigram"}, {"kind": "lstm", "unit": "word"}]
-    definition = complete_definition({"languages": ["en", "de"], "encoder": {"parts": parts}})
+    definition = complete_definition(
+        {"languages": ["en", "de"], "corpora": ["a"], "encoder": {"parts": parts}}
+    )
     assert definition.architecture.units == ("trigram", "word")
     both = ("source", "target")
     assert definition.vocabularies == {

@@ -81,7 +81,9 @@ def defined(unknown: str, architecture: Architecture = SUBWORDS, coverage: float
         "max_sentences": 10_000, "max_pieces": None,
     }  # fmt: skip
     encoder = {"parts": architecture.to_json()["parts"]}
-    return complete_definition({"languages": ["en"], "encoder": encoder, "vocabulary": vocabulary})
+    return complete_definition(
+        {"languages": ["en"], "corpora": ["a"], "encoder": encoder, "vocabulary": vocabulary}
+    )
 
 
 def untrained(folder: Path, inputs: TrainingInputs) -> SentenceEncoder:
