@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from clusters import Cluster
@@ -34,13 +35,15 @@ STARTED_STEP = "with step(snakemake):\n"
 
 
 def prepare(folder: Path, **faults: str) -> Path:
-    """Copy the pipeline and add code to the scripts of some rules, to run before their step."""
+    """Copy the pipeline and add code to the script that runs all steps, for those of some rules."""
     copy_pipeline(folder)
-    for rule, fault in faults.items():
-        script = folder / "workflow" / "scripts" / f"{rule}.py"
-        text = script.read_text()
-        assert STARTED_STEP in text
-        script.write_text(text.replace(STARTED_STEP, f"{fault}\n{STARTED_STEP}"))
+    script = folder / "workflow/scripts/run.py"
+    text = script.read_text()
+    assert STARTED_STEP in text
+    added = "".join(
+        f"if snakemake.rule == {rule!r}:\n{indent(fault, '    ')}\n" for rule, fault in faults.items()
+    )
+    script.write_text(text.replace(STARTED_STEP, added + STARTED_STEP))
     return folder
 
 
@@ -51,7 +54,7 @@ def faulty(
     """Start a run in which one step needs more memory than it asks for and another is too slow at first."""
     folder = prepare(
         tmp_path_factory.mktemp("faulty") / "pipeline",
-        # The step takes more than the 900 MB of the first attempt and less than the 1,300 MB of the second.
+        # The step takes more than the 900 MB of the first attempt and less than the 1,400 MB of the second.
         # Slurm looks at the memory every two seconds.
         extract_corpus="ballast = b'x' * 800_000_000; import time; time.sleep(8)",
         prepare_testsets="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
@@ -114,7 +117,7 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     assert (folder / TESTSETS).exists()
     assert "SLURM status is: 'TIMEOUT'" in output, output
     jobs = cluster.ended(folder)
-    memory = {"900M": "first", "1300M": "second"}
+    memory = {"900M": "first", "1400M": "second"}
     extracted = {
         memory[size]: job["JobState"] for job in jobs for size in memory if f"mem={size}," in job["Tres"]
     }
