@@ -45,7 +45,7 @@ _TABLE = {
     "fit_tables": Resources(3000, 60),
     "initialize_model": Resources(2500, 10),
     # A table of 50,000 rows of 1,024 dimensions and its optimizer, and a window of a million pairs.
-    "train_model": Resources(3500, 60, 0.5, 2),
+    "train_model": Resources(3500, 20, 0.5, 2),
     "train_transformer": Resources(8000, 600, 0.5, 60),
     "average_runs": Resources(1500),
     "evaluate_run": Resources(1500, 10),
