@@ -97,10 +97,10 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
     (job,) = Path(queue["QUEUE"]).iterdir()
     arguments = (job / "arguments").read_text()
     if profile == "cluster-generic":
-        assert "select=1:ncpus=1:mem=700mb -l walltime=00:5:00" in arguments
+        assert "select=1:ncpus=1:mem=700mb -l walltime=00:3:00" in arguments
     else:
         assert 'requests: {cpu: "1", memory: "700M"}' in arguments
-        assert '"timeout", "5m"' in arguments
+        assert '"timeout", "3m"' in arguments
         assert f'workingDir: "{pipeline}"' in arguments
         assert f"runAsUser: {os.getuid()}, runAsGroup: {os.getgid()}" in arguments
 

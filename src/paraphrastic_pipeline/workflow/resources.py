@@ -13,7 +13,7 @@ class Resources(NamedTuple):
     """MB and minutes of a job, and what each MB of its input adds to them, up to `largest` MB."""
 
     mb: int = 500
-    minutes: int = 5
+    minutes: int = 3
     mb_per_mb: float = 0.0
     minutes_per_mb: float = 0.0
     largest: float = math.inf
@@ -43,14 +43,16 @@ _TABLE = {
     "embed_pieces": Resources(3000, 120),
     "embed_sample": Resources(3000, 120),
     "fit_tables": Resources(3000, 60),
-    "initialize_model": Resources(2500, 10),
+    "initialize_model": Resources(2500, 5),
     # A table of 50,000 rows of 1,024 dimensions and its optimizer, and a window of a million pairs.
     "train_model": Resources(3500, 20, 0.5, 2),
     "train_transformer": Resources(8000, 600, 0.5, 60),
     "average_runs": Resources(1500),
     "evaluate_run": Resources(1500, 10),
     "evaluate_bucc": Resources(4500, 60),
-    "evaluate": Resources(2000, 30),
+    "evaluate_transfer": Resources(2000, 30),
+    # Evaluations of a model share a job on a cluster, whose short queue may end jobs after half an hour.
+    "evaluate": Resources(2000, 8),
     "measure_speed": Resources(2000, 30),
     "prepare_testsets": Resources(700),
 }
