@@ -19,7 +19,6 @@ from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_
 from paraphrastic_pipeline.corpus.counts import loss, warn
 from paraphrastic_pipeline.corpus.filters import build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
-from paraphrastic_pipeline.corpus.text import collapse_spaces
 from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.sections.selection import BitextSelection, ParaphraseSelection
 
@@ -81,7 +80,7 @@ def select_pairs(
                 prepare_text(rows[name].to_pylist(), language=language, **preparation)
                 for name, language in zip(("source", "target"), languages, strict=True)
             )
-            texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
+            texts = [pa.array([" ".join(text.split()) for text in side], pa.string()) for side in sides]
             columns = [*texts, *rows.columns[2:], *([_raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         reasons = samples.counts
