@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,16 +32,10 @@ _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
 
-class Match(NamedTuple):
-    """A test sentence by its number, the side of a pair that resembles it, and how much.
-
-    A similarity of 1 does not mean that they are the same: different sentences can have the same n-grams.
-    """
-
-    exact: bool
-    similarity: float
-    number: int
-    side: int
+# Whether a sentence equals a test sentence, how similar they are, the test sentence's number, and the side
+# of the pair. A similarity of 1 does not mean that they are the same:
+# different sentences can have the same n-grams.
+Match = tuple[bool, float, int, int]
 
 
 class TestSentences:
@@ -84,7 +78,7 @@ class TestSentences:
             for match in chain(near, exact):
                 testset = self.rows[match[2]]["testset"]
                 if testset not in best or match[:2] > best[testset][:2]:
-                    best[testset] = Match(*match, side)
+                    best[testset] = (*match, side)
         return best
 
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
@@ -130,7 +124,10 @@ def mark_contamination(
         held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for, too.
         seed: seed for the examples.
     """
-    rows = read_table(sentences).to_pylist() + (_held_out_rows(held_out) if held_out else [])
+    rows = read_table(sentences).to_pylist()
+    own = read_table(held_out, columns=[*_SIDES]).to_pylist() if held_out else []
+    for sentence in (text for pair in own for text in pair.values()):
+        rows.append({"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)})
     index = TestSentences(rows)
     names = [name for name in dict.fromkeys(row["testset"] for row in rows) if name != HELD_OUT]
     samples = Samples(list(product(names, _KINDS)), seed)
@@ -159,31 +156,16 @@ def mark_contamination(
     return result
 
 
-def _held_out_rows(path: str | Path) -> list[dict[str, Any]]:
-    """The sentences of held-out pairs, which are prepared like the training data, as rows of a test set."""
-    return [
-        {"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)}
-        for pair in read_table(path, columns=[*_SIDES]).to_pylist()
-        for sentence in pair.values()
-    ]
-
-
 def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
     """The rows of the table for a block of pairs."""
     for row, pair in enumerate(block.to_pylist(), start=first_row):
-        for testset, match in index.find(*(words_of(pair[side]) for side in _SIDES)).items():
-            side, test = _SIDES[match.side], index.rows[match.number]
-            yield {
-                "row": row,
-                "line": pair["line"],
-                "testset": testset,
-                "dataset": test["dataset"],
-                "kind": "exact" if match.exact else "near",
-                "similarity": match.similarity,
-                "side": side,
-                "sentence": pair[side],
-                "test_sentence": test["sentence"],
-            }
+        found = index.find(*(words_of(pair[side]) for side in _SIDES))
+        for testset, (is_exact, similarity, number, of_side) in found.items():
+            side, test, kind = _SIDES[of_side], index.rows[number], _KINDS[0 if is_exact else 1]
+            yield dict(
+                row=row, line=pair["line"], testset=testset, dataset=test["dataset"], kind=kind,
+                similarity=similarity, side=side, sentence=pair[side], test_sentence=test["sentence"],
+            )  # fmt: skip
 
 
 def tabulate_contamination(

@@ -28,8 +28,6 @@ MERGED_SCHEMA = pa.schema(
 )
 # A file may have up to 2^40 rows.
 FILE_SHIFT = 40
-# SQL expression for the number of the file that a place is in.
-CORPUS = f"(place >> {FILE_SHIFT})"
 
 
 class Resources(TypedDict):

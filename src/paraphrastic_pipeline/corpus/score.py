@@ -1,28 +1,23 @@
 """Score sentence pairs: measure once everything that a selection may depend on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from unicodedata import normalize
 
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Float32, Int32
 from paraphrastic.base.text import prepare_text, segment
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, as_read
 from paraphrastic_pipeline.corpus.overlap import compare_words
-from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words, open_treebank
+from paraphrastic_pipeline.corpus.tokens import count_tokens, count_words, open_treebank
 
 _SIDES = ("source", "target")
-_MEASURES = {
-    "tokens": pa.int32(),
-    # How many of them are characters of a script without spaces.
-    "characters": pa.int32(),
-    "language": pa.string(),
-    "confidence": pa.float32(),
-    "probability": pa.float32(),
-}
+_OF_LANGUAGE = {"language": pa.string(), "confidence": pa.float32(), "probability": pa.float32()}
+# Tokens, and how many of them are characters of a script without spaces.
+_MEASURES = {"tokens": pa.int32(), "characters": pa.int32(), **_OF_LANGUAGE}
 SCORED_SCHEMA = pa.schema(
     [
         *PAIR_SCHEMA,
@@ -74,70 +69,43 @@ def score_pairs(
     Raises:
         InputError: the identifier cannot be read, or the disk is full.
     """
-    scorer = _Scorer(
-        languages=languages,
-        **preparation,
-        words=words,
-        identify=identify,
-        identifier=identifier and LanguageIdentifier(identifier),
-        split=punkt and open_treebank(punkt),
-    )
+    knows = LanguageIdentifier(identifier) if identifier else None
+    split = open_treebank(punkt) if punkt else None
     with write_blocks(scored, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
         for block in read_blocks(pairs, shard=shard):
-            nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
-            columns = nulls | scorer.columns(block)
+            columns = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
+            columns |= {name: block[name] for name in block.schema.names}
+            compared = []
+            for side, language in zip(_SIDES, languages, strict=True):
+                original = block[side].to_pylist()
+                texts = prepare_text(
+                    original, folding=preparation["folding"], lowercase=preparation["lowercase"]
+                )
+                if knows:
+                    seen = original if identify == "original" else as_read(texts)
+                    columns |= _identified(side, knows.identify(seen, language))
+                segmenter = preparation["segmentation"].get(language, "none")
+                compared.append(texts if segmenter == "none" else segment(texts, language, segmenter))
+                # A segmenter's spaces do not matter where characters are counted.
+                counts = count_words(texts) if words == "script" else count_tokens(compared[-1])
+                columns[f"{side}_tokens"], columns[f"{side}_characters"] = counts
+            if languages[0] == languages[1]:
+                columns["trigram_overlap"], columns["changed_words"] = _compare(compared, words, split)
             writer.write(pa.RecordBatch.from_pydict(columns, schema=SCORED_SCHEMA))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scorer:
-    """Scores the blocks of a corpus; see `score_pairs`."""
+def _identified(side: str, found: tuple[list[str], Float32, Float32]) -> dict[str, pa.Array]:
+    """The columns of a side's languages."""
+    arrays = (pa.array(found[0], pa.string()), *(pa.array(each, from_pandas=True) for each in found[1:]))
+    return dict(zip((f"{side}_{name}" for name in _OF_LANGUAGE), arrays, strict=True))
 
-    languages: Sequence[str]
-    segmentation: Mapping[str, str]
-    folding: Mapping[str, str]
-    lowercase: bool
-    words: str
-    identify: str
-    identifier: LanguageIdentifier | None
-    split: Callable[[Sequence[str]], list[str]] | None
 
-    def columns(self, block: pa.RecordBatch) -> dict[str, pa.Array]:
-        """The columns of a block that have a value."""
-        own = ("source", "target", "line", "paraphrase_score", "translation_score")
-        columns: dict[str, pa.Array] = {name: block[name] for name in own if name in block.schema.names}
-        compared = []
-        for side, language in zip(_SIDES, self.languages, strict=True):
-            texts, measures = self._side(block[side].to_pylist(), language)
-            columns |= {f"{side}_{name}": array for name, array in measures.items()}
-            compared.append(texts)
-        if len({*self.languages}) == 1:
-            tokenizer: Tokenizer = "word" if self.words == "script" else "white_space"
-            if self.split:
-                compared, tokenizer = [self.split(texts) for texts in compared], "split"
-            else:
-                # The original takes a letter and its mark as they are written.
-                compared = [[normalize("NFC", text) for text in texts] for texts in compared]
-            overlap, changed = compare_words(*compared, tokenizer=tokenizer)
-            columns |= {"trigram_overlap": pa.array(overlap), "changed_words": pa.array(changed)}
-        return columns
-
-    def _side(self, original: list[str], language: str) -> tuple[list[str], dict[str, pa.Array]]:
-        """The texts of a side as they are compared, and its lengths and languages by column."""
-        measures = {}
-        counted = compared = prepare_text(original, folding=self.folding, lowercase=self.lowercase)
-        if self.identifier is not None:
-            seen = original if self.identify == "original" else as_read(compared)
-            codes, confidences, probabilities = self.identifier.identify(seen, language)
-            measures = {
-                "language": pa.array(codes, pa.string()),
-                "confidence": pa.array(confidences),
-                "probability": pa.array(probabilities, from_pandas=True),
-            }
-        if (segmenter := self.segmentation.get(language, "none")) != "none":
-            compared = segment(counted, language, segmenter)
-            # A segmenter's spaces do not matter where characters are counted.
-            counted = counted if self.words == "script" else compared
-        count = count_words if self.words == "script" else count_tokens
-        measures["tokens"], measures["characters"] = count(pa.array(counted, pa.string()))
-        return compared, measures
+def _compare(
+    sides: Sequence[list[str]], words: str, split: Callable[[Sequence[str]], list[str]] | None
+) -> tuple[Float32, Int32]:
+    """Trigram overlap and changed words of the sides of paraphrases."""
+    if split:
+        return compare_words(*map(split, sides), tokenizer="split")
+    # The original takes a letter and its mark as they are written.
+    composed = ([normalize("NFC", text) for text in side] for side in sides)
+    return compare_words(*composed, tokenizer="word" if words == "script" else "white_space")
