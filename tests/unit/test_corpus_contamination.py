@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pair_files import read_tsv, write_pairs
 
 from paraphrastic_pipeline.corpus import blocks, sampling
-from paraphrastic_pipeline.corpus.contamination import TestSentences, mark_contamination
+from paraphrastic_pipeline.corpus.contamination import SentenceIndex, mark_contamination
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
 Pairs = list[tuple[str, str]]
@@ -89,7 +89,7 @@ def test_exact_and_near_duplicates_by_hand(tmp_path):
 def test_a_search_finds_what_a_quadratic_one_does(tests, text, ngram, min_similarity):
     tests, text = [" ".join(test) for test in tests], " ".join(text)
     rows = rows_of([(f"set{number % 2}", test) for number, test in enumerate(tests)])
-    index = TestSentences(rows, ngram=ngram, min_similarity=min_similarity)
+    index = SentenceIndex(rows, ngram=ngram, min_similarity=min_similarity)
 
     def ngrams(sentence):
         words = sentence.split()
@@ -113,7 +113,7 @@ def test_a_similarity_of_just_the_threshold_is_found(hundredths):
     for n in [n for n in range(1, 101) if hundredths * n % 100 == 0]:
         # The test sentence begins like this one: they share its first n-grams.
         rows = rows_of([("a", " ".join(words[: hundredths * n // 100]))])
-        index = TestSentences(rows, ngram=1, min_similarity=float(f"0.{hundredths:02}"))
+        index = SentenceIndex(rows, ngram=1, min_similarity=float(f"0.{hundredths:02}"))
         assert index.find(words[:n])
         assert not index.find(words[: n + 1])
 

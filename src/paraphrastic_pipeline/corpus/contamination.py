@@ -38,7 +38,7 @@ _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", 
 Match = tuple[bool, float, int, int]
 
 
-class TestSentences:
+class SentenceIndex:
     """An index of test sentences by their normal form and by their n-grams.
 
     Only the test sentences, which are few, are held in memory; the training data stream past them. The search
@@ -52,9 +52,6 @@ class TestSentences:
         ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
         min_similarity: least similarity of near duplicates.
     """
-
-    # Keeps pytest from collecting the class because of its name.
-    __test__ = False
 
     def __init__(
         self, rows: Sequence[Mapping[str, Any]], *, ngram: int = 3, min_similarity: float = 0.6
@@ -128,7 +125,7 @@ def mark_contamination(
     own = read_table(held_out, columns=[*_SIDES]).to_pylist() if held_out else []
     for sentence in (text for pair in own for text in pair.values()):
         rows.append({"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)})
-    index = TestSentences(rows)
+    index = SentenceIndex(rows)
     names = [name for name in dict.fromkeys(row["testset"] for row in rows) if name != HELD_OUT]
     samples = Samples(list(product(names, _KINDS)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
@@ -156,7 +153,7 @@ def mark_contamination(
     return result
 
 
-def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
+def _find(index: SentenceIndex, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
     """The rows of the table for a block of pairs."""
     for row, pair in enumerate(block.to_pylist(), start=first_row):
         found = index.find(*(words_of(pair[side]) for side in _SIDES))
@@ -185,9 +182,10 @@ def tabulate_contamination(
     rows = []
     for (model, corpus), path in zip(corpora, counts, strict=True):
         result = read_json(path)
+        read = result["read"]
         for testset, kinds in (*result["testsets"].items(), ("all", result["all"])):
-            read = result["read"]
             share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
-            row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
-            rows.append(row | {"dropped": sum(kinds[kind] for kind in drop), "share": share})
-    write_csv(table, ["model", "corpus", "testset", "read", *_KINDS, "dropped", "share"], rows)
+            dropped = sum(kinds[kind] for kind in drop)
+            rows.append((model, corpus, testset, read, *kinds.values(), dropped, share))
+    columns = ("model", "corpus", "testset", "read", *_KINDS, "dropped", "share")
+    write_csv(table, columns, (dict(zip(columns, row, strict=True)) for row in rows))

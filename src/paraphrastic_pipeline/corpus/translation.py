@@ -153,8 +153,11 @@ def gather_translations(
     samples = Samples([*REASONS, "kept"], seed)
     with write_blocks(pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
-            translations = zip(block["target"].to_pylist(), block["ended"].to_pylist(), strict=True)
-            fates = np.array([_fate(*each) for each in translations], np.intp)
+            texts = block["target"].to_pylist()
+            with_words = [any(map(str.isalnum, text or "")) for text in texts]
+            fits = [text is not None for text in texts]
+            # The first reason that applies, or the number of reasons.
+            fates = np.argmin([fits, block["ended"].to_pylist(), with_words, [False] * len(texts)], axis=0)
             lines = pa.array(np.arange(samples.read, samples.read + block.num_rows) + 1)
             samples.add(block, fates)
             columns = [block["source"], block["target"], lines, block["translation_score"]]
@@ -170,9 +173,3 @@ def gather_translations(
     write_tsv(examples, ("kind", *_SHOWN), rows)
     write_json(counts, result)
     return result
-
-
-def _fate(text: str | None, ended: bool) -> int:
-    """The index of the first reason to leave out a translation, or their number."""
-    usable = (text is not None, ended, any(map(str.isalnum, text or "")))
-    return next((number for number, good in enumerate(usable) if not good), len(usable))
