@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,12 @@ def tabulate_corpora(
     for model, of_model in groupby(merged_corpora(corpora, statistics, models, merged), itemgetter(0)):
         pairs, used, known = 0, 0, dict[str, None]()
         for _, corpus, path, then in of_model:
-            about = read_json(path)
-            pairs, used, known = pairs + about["pairs"], used + then["kept"], known | about["lengths"]
-            for language, length in about["lengths"].items():
-                figures = (*length, *words[language][path], *about["paraphrase_score"])
+            about, kept = SimpleNamespace(**read_json(path)), then["kept"]
+            pairs, used, known = pairs + about.pairs, used + kept, known | about.lengths
+            for language, length in about.lengths.items():
+                figures = (*length, *words[language][path], *about.paraphrase_score)
                 cells = ("" if pd.isna(value) else f"{value:.2f}" for value in figures)
-                rows.append((model, corpus, language, about["pairs"], then["kept"], *cells))
+                rows.append((model, corpus, language, about.pairs, kept, *cells))
         rows.append((model, "all", "-".join(known), pairs, used))
     write_csv(table, _COLUMNS, (dict(zip(_COLUMNS, row, strict=False)) for row in rows))
 
@@ -131,12 +132,12 @@ def word_statistics(samples: Mapping[Any, Sequence[str]]) -> dict[Any, tuple[flo
     tokens = tokenize([*chain.from_iterable(samples.values())])
     corpora = np.repeat(np.arange(len(samples)), [len(texts) for texts in samples.values()])
     words = pd.DataFrame({"corpus": corpora[tokens.owners], "document": tokens.owners, "word": tokens.ids})
-    frequency = words.drop_duplicates(["document", "word"])["word"].value_counts()
-    words["idf"] = np.log(len(corpora) / words["word"].map(frequency))
+    frequency = words.drop_duplicates(["document", "word"]).word.value_counts()
+    words["idf"] = np.log(len(corpora) / words.word.map(frequency))
     result = {}
     for number, name in enumerate(samples):
-        of_corpus = words[words["corpus"] == number]
-        means = of_corpus.groupby("document")["idf"].mean()
-        shares = of_corpus["word"].value_counts(normalize=True).to_numpy()
+        of_corpus = words[words.corpus == number]
+        means = of_corpus.groupby("document").idf.mean()
+        shares = of_corpus.word.value_counts(normalize=True).to_numpy()
         result[name] = (means.mean(), means.std(ddof=0), float(shares @ np.log(1 / shares)))
     return result

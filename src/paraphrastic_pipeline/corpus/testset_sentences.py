@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -53,8 +54,8 @@ def gather_testsets(
     """
     rows: dict[tuple[str, str, str | None, str], None] = {}
     for path, file in zip(testsets, files, strict=True):
-        read = _READERS[file["testset"]]
-        found = dict.fromkeys((file["testset"], *row) for row in read(path, file.get("languages", ())))
+        testset, languages = file["testset"], file.get("languages", ())
+        found = dict.fromkeys((testset, *row) for row in _READERS[testset](path, languages))
         if not found:
             raise InputError(f"{path}: contains no test sentence")
         rows |= found
@@ -71,13 +72,13 @@ def gather_testsets(
 
 def _sts(path: Path, _languages: Sequence[str]) -> _Sentences:
     for row in _rows(path):
-        if row["year"] == "stsb" and row["dataset"] != "test":
+        if row.year == "stsb" and row.dataset != "test":
             continue
-        codes = {*row["dataset"].split("-")[:2]} if row["year"] == "2017" else {"en"}
+        codes = {*row.dataset.split("-")[:2]} if row.year == "2017" else {"en"}
         # In cross-lingual tracks, the language of each side differs from track to track.
         language = codes.pop() if len(codes) == 1 else None
-        yield f"{row['year']}/{row['dataset']}", language, row["sentence1"]
-        yield f"{row['year']}/{row['dataset']}", language, row["sentence2"]
+        yield f"{row.year}/{row.dataset}", language, row.sentence1
+        yield f"{row.year}/{row.dataset}", language, row.sentence2
 
 
 def _tatoeba(path: Path, languages: Sequence[str]) -> _Sentences:
@@ -87,19 +88,19 @@ def _tatoeba(path: Path, languages: Sequence[str]) -> _Sentences:
 
 
 def _bucc(path: Path, languages: Sequence[str]) -> _Sentences:
-    return (("-".join(languages), row["language"], row["sentence"]) for row in _rows(path))
+    return (("-".join(languages), row.language, row.sentence) for row in _rows(path))
 
 
 def _senteval(path: Path, _languages: Sequence[str]) -> _Sentences:
     # Tasks without a test part are cross-validated, so all of their sentences are test sentences.
-    rows = (row for row in _rows(path) if row["part"] in ("test", "all"))
-    sentences = ((row["dataset"], "en", row[side]) for row in rows for side in ("sentence1", "sentence2"))
+    rows = (row for row in _rows(path) if row.part in ("test", "all"))
+    sentences = ((row.dataset, "en", text) for row in rows for text in (row.sentence1, row.sentence2))
     return (each for each in sentences if each[2] is not None)
 
 
 _READERS = {"sts": _sts, "tatoeba": _tatoeba, "bucc": _bucc, "senteval": _senteval}
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    # As dictionaries, rows take much more memory than in the file, so few are held at a time.
-    return (row for block in read_blocks(path, rows=1000) for row in block.to_pylist())
+def _rows(path: Path) -> Iterator[Any]:
+    # As objects, rows take much more memory than in the file, so few are held at a time.
+    return (SimpleNamespace(**row) for block in read_blocks(path, rows=1000) for row in block.to_pylist())
