@@ -141,7 +141,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             files["scored"],
             languages=("en", "en"),
             identifier=LANGUAGES,
-            text={"segmentation": {}, "folding": {}, "lowercase": True},
+            preparation={"segmentation": {}, "folding": {}, "lowercase": True},
         ),
         "select": partial(
             select_pairs,

@@ -44,7 +44,9 @@ rule score_pairs:
     params:
         **calls("corpus.score:score_pairs"),
         languages=sides_of,
-        text=corpora.scoring,
+        preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
+        words=settings.text.words,
+        identify=settings.text.identify,
         shard=shard_of,
     message:
         "Measure the pairs of corpus {wildcards.corpus}, {wildcards.pair}, part {wildcards.scatteritem}"

@@ -16,7 +16,10 @@ FRENCH = {"languages": ["en", "fr"]}
 FAULTS: dict[str, list[tuple[object, str, str]]] = {
     # Single settings.
     "trainig": [({}, "", "'training'")],
-    "training": [(None, "", "mapping"), (3, "", "mapping"), ({"init": "teacher"}, ".teacher", "init")],
+    "training": [
+        *((None, "", "mapping"), (3, "", "mapping"), ({"init": "teacher"}, "", "teacher")),
+        ({"init": "teacher", "teacher": "LaBSE"}, ".teacher", "neither"),
+    ],
     "training.epoch": [(3, "", "'epochs'")],
     "training.epochs": [
         *((value, "", "integer") for value in ("five", 5.5, None)),
@@ -43,9 +46,7 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
     ],
     "definitions": [({"x; rm -rf ~": GERMAN}, ".x; rm -rf ~", "match"), ({}, "", "1")],
     "languages": [(["xx", "fr"], "", "xx"), ("fr", "", "[fr]"), ([], "", "1")],
-    "mirror": [
-        ("https://me:secret@host", "", "password"),
-    ],
+    "mirror": [("https://me:secret@host", "", "password")],
     "selection.paraphrase.rank": [({"by": "length", "min": 0.5, "max": 1}, ".by", "'paraphrase_score'")],
     # Data sets.
     "language_id": [
@@ -81,7 +82,6 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
         ({**GERMAN, "held_out": None, "choose_by": "held_out"}, ".choose_by", "held-out"),
     ],
     "training.initial_vectors": [("nothing", "", "registry")],
-    "training.teacher": [("LaBSE", "", "neither")],
     # Other people's encoders.
     "systems": [
         ({"x": {}}, ".x", "none"),

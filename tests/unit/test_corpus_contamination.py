@@ -1,6 +1,7 @@
 """Test how test sentences are found in the training data."""
 
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from pair_files import read_tsv, write_pairs
 
 from paraphrastic_pipeline.corpus import blocks, sampling
-from paraphrastic_pipeline.corpus.contamination import TestSentences, mark_contamination
+from paraphrastic_pipeline.corpus.contamination import SentenceIndex, mark_contamination
 from paraphrastic_pipeline.corpus.normal_form import words_of
 
 Pairs = list[tuple[str, str]]
@@ -19,14 +20,14 @@ Pairs = list[tuple[str, str]]
 def rows_of(sentences):
     """Rows of test sentences, given as (test set, sentence)."""
     return [
-        {"testset": name, "dataset": f"{name}-1", "sentence": text, "words": words_of(text)}
+        SimpleNamespace(testset=name, dataset=f"{name}-1", sentence=text, words=words_of(text))
         for name, text in sentences
     ]
 
 
 def found_in(folder, tests, pairs, **changes):
     """The counts, the rows and the examples of a search."""
-    pq.write_table(pa.Table.from_pylist(rows_of(tests)), folder / "tests.parquet")
+    pq.write_table(pa.Table.from_pylist([*map(vars, rows_of(tests))]), folder / "tests.parquet")
     selected = write_pairs(folder / "selected.parquet", pairs, range(101, 101 + len(pairs)))
     paths, outputs = (selected, folder / "tests.parquet", folder / "out.parquet"), ("counts", "examples")
     options = {name: folder / name for name in outputs} | {"seed": 1, **changes}
@@ -89,7 +90,7 @@ def test_exact_and_near_duplicates_by_hand(tmp_path):
 def test_a_search_finds_what_a_quadratic_one_does(tests, text, ngram, min_similarity):
     tests, text = [" ".join(test) for test in tests], " ".join(text)
     rows = rows_of([(f"set{number % 2}", test) for number, test in enumerate(tests)])
-    index = TestSentences(rows, ngram=ngram, min_similarity=min_similarity)
+    index = SentenceIndex(rows, ngram=ngram, min_similarity=min_similarity)
 
     def ngrams(sentence):
         words = sentence.split()
@@ -101,8 +102,8 @@ def test_a_search_finds_what_a_quadratic_one_does(tests, text, ngram, min_simila
         similarity = 1.0 if same else len(one & two) / len(one | two) if one and two else 0.0
         # The first of several equally similar sentences is found.
         found = (same, similarity, number, 0)
-        if similarity >= min_similarity and found[:2] > best.get(row["testset"], (False, 0.0))[:2]:
-            best[row["testset"]] = found
+        if similarity >= min_similarity and found[:2] > best.get(row.testset, (False, 0.0))[:2]:
+            best[row.testset] = found
     assert index.find(words_of(text)) == best
 
 
@@ -113,7 +114,7 @@ def test_a_similarity_of_just_the_threshold_is_found(hundredths):
     for n in [n for n in range(1, 101) if hundredths * n % 100 == 0]:
         # The test sentence begins like this one: they share its first n-grams.
         rows = rows_of([("a", " ".join(words[: hundredths * n // 100]))])
-        index = TestSentences(rows, ngram=1, min_similarity=float(f"0.{hundredths:02}"))
+        index = SentenceIndex(rows, ngram=1, min_similarity=float(f"0.{hundredths:02}"))
         assert index.find(words[:n])
         assert not index.find(words[: n + 1])
 

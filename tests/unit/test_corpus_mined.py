@@ -160,5 +160,6 @@ def test_similarity_is_the_cosine_in_any_blocks_and_shards(tmp_path, monkeypatch
     assert whole.schema == SIMILARITY_SCHEMA
     cosines = [np.cos(len(one) - len(other)) for one, other in pairs]
     assert whole["similarity"].to_pylist() == pytest.approx(cosines, abs=1e-5)
-    assert measured(block_rows=3) == whole
+    monkeypatch.setattr(bitext_similarity, "EMBEDDED_PAIRS", 3)
+    assert measured() == whole
     assert pa.concat_tables(measured(shard=(number, 7)) for number in range(1, 8)) == whole

@@ -22,10 +22,9 @@ def lid(mirror):
 
 def score(folder, pairs, languages, **settings):
     """The columns of scored pairs."""
-    others = {name: settings.pop(name) for name in ("identifier", "punkt", "shard") if name in settings}
+    preparation = {name: settings.pop(name, default) for name, default in PLAIN.items()}
     path = pairs if isinstance(pairs, Path) else write_pairs(folder / "pairs.parquet", pairs)
-    others = {"text": PLAIN | settings, **others}
-    score_pairs(path, folder / "scored.parquet", languages=languages, **others)
+    score_pairs(path, folder / "scored.parquet", languages=languages, preparation=preparation, **settings)
     table = pq.read_table(folder / "scored.parquet")
     assert table.schema == SCORED_SCHEMA
     return table.to_pydict()
@@ -71,15 +70,16 @@ def test_sides_that_are_written_alike_are_the_same(tmp_path, language, folding, 
     ("settings", "pair", "overlap"),
     [
         ({}, ("the old cafe\u0301 is open", "old café is open"), 1),
-        ({"overlap_tokenizer": "treebank"}, ("the old cafe\u0301 is open", "old café is open"), 0),
-        ({"overlap_tokenizer": "treebank"}, ("I don't know. Go!", "I do n't know . Go!"), 1),
+        ({"punkt": "punkt.zip"}, ("the old cafe\u0301 is open", "old café is open"), 0),
+        ({"punkt": "punkt.zip"}, ("I don't know. Go!", "I do n't know . Go!"), 1),
         ({}, ("彼は本を読みます", "彼は紙を読みます"), 1 / 2),
         ({"words": "white_space"}, ("彼は本を読みます", "彼は紙を読みます"), 0),
     ],
 )
 def test_words_of_the_overlap(tmp_path, settings, pair, overlap):
-    punkt = punkt_archive(tmp_path / "punkt.zip")
-    found = score(tmp_path, [pair], ("en", "en"), punkt=punkt, **settings)
+    if "punkt" in settings:
+        settings = {"punkt": punkt_archive(tmp_path / settings["punkt"])}
+    found = score(tmp_path, [pair], ("en", "en"), **settings)
     assert found["trigram_overlap"] == [pytest.approx(overlap)]
 
 

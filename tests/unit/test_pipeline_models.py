@@ -71,8 +71,6 @@ def test_a_file_of_ones_own_is_known_by_its_digest(tmp_path: Path, monkeypatch: 
 def test_paraphrases_alone_are_compared_by_their_words() -> None:
     corpora = results("paper").evaluations.corpora
     english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
-    assert corpora.overlap_tokenizer(french) == "word"
-    assert corpora.overlap_tokenizer(english) == corpora.config.text.overlap_tokenizer
     assert corpora.punkt(french) == []
     assert corpora.punkt(english) == ["resources/downloads/punkt/punkt_tab.zip"]
     assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})

@@ -16,14 +16,13 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus import translation
 from paraphrastic_pipeline.corpus.translation import (
+    TOO_LONG,
     TRANSLATED_SCHEMA,
-    Translation,
     gather_translations,
     open_translator,
     translate_corpus,
 )
 
-NONE = Translation(None, None, False)
 PAIRS = [(target, source) for source, target in sentence_pairs(60)]
 
 
@@ -33,22 +32,22 @@ def test_translations_and_scores_are_those_of_a_greedy_search(tmp_path, monkeypa
     translate = open_translator(str(folder), beam=1)
     sentences = [source for source, _ in PAIRS[:6]]
     found = translate([*sentences, "wort " * 200])
-    assert found.pop() == NONE
+    assert found.pop() == TOO_LONG
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     for sentence, each in zip(sentences, found, strict=True):
         inputs = tokenizer([sentence], return_tensors="pt")
         out = model.generate(**inputs, num_beams=1, max_new_tokens=100, do_sample=False)
-        assert each.text == tokenizer.decode(out[0], skip_special_tokens=True)
-        assert each.ended
+        assert each[0] == tokenizer.decode(out[0], skip_special_tokens=True)
+        assert each[2]
         logits = model(**inputs, decoder_input_ids=out[:, :-1]).logits[0]
         scores = torch.log_softmax(logits, -1).gather(1, out[0, 1:, None])
-        assert each.score == pytest.approx(scores.mean().item(), abs=0.01)
+        assert each[1] == pytest.approx(scores.mean().item(), abs=0.01)
     # A sentence that is just short enough is translated, and a translation that does not end is cut off.
     inputs = tokenizer(sentences[:1], return_tensors="pt")
     length = inputs["input_ids"].shape[1]
     monkeypatch.setattr(translation, "MAX_TOKENS", length - 1)
-    assert translate(sentences[:1]) == [NONE]
+    assert translate(sentences[:1]) == [TOO_LONG]
     monkeypatch.setattr(translation, "MAX_TOKENS", length)
     assert translate(sentences[:1]) == found[:1]
     monkeypatch.setattr(translation, "MORE_TOKENS", 5 - 2 * length)
@@ -72,7 +71,7 @@ def test_a_corpus_is_translated_in_blocks_and_shards(tmp_path, monkeypatch):
 
     def translate(sentences):
         calls.append(list(sentences))
-        return [Translation(f"{text} again", -0.5, True) if text else NONE for text in sentences]
+        return [(f"{text} again", -0.5, True) if text else TOO_LONG for text in sentences]
 
     monkeypatch.setattr(translation, "open_translator", lambda **_: translate)
 

@@ -1,6 +1,5 @@
 """Measure how similar the two sides of a bitext's pairs are, according to an encoder."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +9,6 @@ import pyarrow as pa
 from paraphrastic.model.encoder import Encoder, Vectors, cosines
 from paraphrastic.systems.open import open_encoder
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
-
-_log = logging.getLogger(__name__)
 
 SIMILARITY_SCHEMA = pa.schema([*PAIR_SCHEMA, ("similarity", pa.float32())])
 # Pairs embedded together: at 1,024 dimensions, the distinct vectors and their copies by row take 130 MB.
@@ -26,7 +23,6 @@ def measure_similarity(
     languages: Sequence[str | None] = (None, None),
     threads: int = 1,
     shard: tuple[int, int] = (1, 1),
-    block_rows: int = EMBEDDED_PAIRS,
 ) -> None:
     """Write the pairs with the cosine of their sides (`SIMILARITY_SCHEMA`), in the same order.
 
@@ -40,19 +36,19 @@ def measure_similarity(
         languages: language codes of the sides, for an encoder that needs them.
         threads: threads of the encoder.
         shard: `(i, n)` for the i-th (from 1) of n shards of the corpus's row groups. A shard may be empty.
-        block_rows: pairs embedded together.
 
     Raises:
         InputError: the input is damaged, or the disk is full.
     """
     encoder = open_encoder(system, threads=threads)
     with write_blocks(similarity, SIMILARITY_SCHEMA) as writer:
-        for block in read_blocks(pairs, columns=["source", "target", "line"], rows=block_rows, shard=shard):
+        for block in read_blocks(
+            pairs, columns=["source", "target", "line"], rows=EMBEDDED_PAIRS, shard=shard
+        ):
             sides = zip((block["source"], block["target"]), languages, strict=True)
             measured = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
             columns = [block["source"], block["target"], block["line"], pa.array(measured, pa.float32())]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=SIMILARITY_SCHEMA))
-        _log.info("%s: %s pairs measured by %s", similarity, f"{writer.rows:,}", encoder.label)
 
 
 def _embed(encoder: Encoder, texts: pa.Array, language: str | None) -> Vectors:

@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,21 +31,12 @@ HELD_OUT = "held_out"
 _KINDS = ("exact", "near")
 _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
+# Whether a sentence equals a test sentence, how similar they are, the test sentence's number, and the side
+# of the pair. Different sentences can have the same n-grams, and so a similarity of 1.
+Match = tuple[bool, float, int, int]
 
 
-class Match(NamedTuple):
-    """A test sentence by its number, the side of a pair that resembles it, and how much.
-
-    A similarity of 1 does not mean that they are the same: different sentences can have the same n-grams.
-    """
-
-    exact: bool
-    similarity: float
-    number: int
-    side: int
-
-
-class TestSentences:
+class SentenceIndex:
     """An index of test sentences by their normal form and by their n-grams.
 
     Only the test sentences, which are few, are held in memory; the training data stream past them. The search
@@ -59,18 +51,13 @@ class TestSentences:
         min_similarity: least similarity of near duplicates.
     """
 
-    # Keeps pytest from collecting the class because of its name.
-    __test__ = False
-
-    def __init__(
-        self, rows: Sequence[Mapping[str, Any]], *, ngram: int = 3, min_similarity: float = 0.6
-    ) -> None:
+    def __init__(self, rows: Sequence[Any], *, ngram: int = 3, min_similarity: float = 0.6) -> None:
         self.rows, self._ngram, self._min_similarity = rows, ngram, min_similarity
         self._exact: dict[str, list[int]] = {}
         self._having: dict[tuple[str, ...], list[int]] = {}
-        self._ngrams = [ngrams_of(row["words"], ngram) for row in rows]
+        self._ngrams = [ngrams_of(row.words, ngram) for row in rows]
         for number, row in enumerate(rows):
-            self._exact.setdefault("".join(row["words"]), []).append(number)
+            self._exact.setdefault("".join(row.words), []).append(number)
             for each in self._ngrams[number]:
                 self._having.setdefault(each, []).append(number)
         self._known = frozenset(self._having)
@@ -82,9 +69,9 @@ class TestSentences:
             near = ((False, similarity, number) for number, similarity in self._near(words))
             exact = ((True, 1.0, number) for number in self._exact.get("".join(words), ()))
             for match in chain(near, exact):
-                testset = self.rows[match[2]]["testset"]
+                testset = self.rows[match[2]].testset
                 if testset not in best or match[:2] > best[testset][:2]:
-                    best[testset] = Match(*match, side)
+                    best[testset] = (*match, side)
         return best
 
     def _near(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
@@ -130,9 +117,13 @@ def mark_contamination(
         held_out: a Parquet file made by `held_out.hold_out_pairs`, whose sentences are looked for, too.
         seed: seed for the examples.
     """
-    rows = read_table(sentences).to_pylist() + (_held_out_rows(held_out) if held_out else [])
-    index = TestSentences(rows)
-    names = [name for name in dict.fromkeys(row["testset"] for row in rows) if name != HELD_OUT]
+    rows = [SimpleNamespace(**row) for row in read_table(sentences).to_pylist()]
+    own = read_table(held_out, columns=[*_SIDES]).to_pylist() if held_out else []
+    for sentence in (text for pair in own for text in pair.values()):
+        words = words_of(sentence)
+        rows.append(SimpleNamespace(testset=HELD_OUT, dataset="", sentence=sentence, words=words))
+    index = SentenceIndex(rows)
+    names = [name for name in dict.fromkeys(row.testset for row in rows) if name != HELD_OUT]
     samples = Samples(list(product(names, _KINDS)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
@@ -141,12 +132,12 @@ def mark_contamination(
         for block in read_blocks(selected, columns=[*_SIDES, "line"]):
             found = list(_find(index, block, first_row=read))
             read += block.num_rows
-            batch = pa.RecordBatch.from_pylist(found, schema=_SCHEMA)
+            batch = pa.RecordBatch.from_pylist([*map(vars, found)], schema=_SCHEMA)
             writer.write(batch)
-            numbers = [number_of.get((row["testset"], row["kind"]), -1) for row in found]
+            numbers = [number_of.get((row.testset, row.kind), -1) for row in found]
             samples.add(batch, np.array(numbers, np.intp))
             # What is exact comes last, and so it decides on a pair that is also near.
-            counted = sorted((row["kind"], row["row"]) for row in found if row["testset"] != HELD_OUT)
+            counted = sorted((row.kind, row.row) for row in found if row.testset != HELD_OUT)
             pairs.update({row: kind for kind, row in reversed(counted)}.values())
     shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
     write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
@@ -159,31 +150,16 @@ def mark_contamination(
     return result
 
 
-def _held_out_rows(path: str | Path) -> list[dict[str, Any]]:
-    """The sentences of held-out pairs, which are prepared like the training data, as rows of a test set."""
-    return [
-        {"testset": HELD_OUT, "dataset": "", "sentence": sentence, "words": words_of(sentence)}
-        for pair in read_table(path, columns=[*_SIDES]).to_pylist()
-        for sentence in pair.values()
-    ]
-
-
-def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
+def _find(index: SentenceIndex, block: pa.RecordBatch, *, first_row: int) -> Iterator[Any]:
     """The rows of the table for a block of pairs."""
     for row, pair in enumerate(block.to_pylist(), start=first_row):
-        for testset, match in index.find(*(words_of(pair[side]) for side in _SIDES)).items():
-            side, test = _SIDES[match.side], index.rows[match.number]
-            yield {
-                "row": row,
-                "line": pair["line"],
-                "testset": testset,
-                "dataset": test["dataset"],
-                "kind": "exact" if match.exact else "near",
-                "similarity": match.similarity,
-                "side": side,
-                "sentence": pair[side],
-                "test_sentence": test["sentence"],
-            }
+        found = index.find(*(words_of(pair[side]) for side in _SIDES))
+        for testset, (is_exact, similarity, number, of_side) in found.items():
+            side, test, kind = _SIDES[of_side], index.rows[number], _KINDS[0 if is_exact else 1]
+            yield SimpleNamespace(
+                row=row, line=pair["line"], testset=testset, dataset=test.dataset, kind=kind,
+                similarity=similarity, side=side, sentence=pair[side], test_sentence=test.sentence,
+            )  # fmt: skip
 
 
 def tabulate_contamination(
@@ -202,10 +178,10 @@ def tabulate_contamination(
     """
     rows = []
     for (model, corpus), path in zip(corpora, counts, strict=True):
-        result = read_json(path)
-        for testset, kinds in (*result["testsets"].items(), ("all", result["all"])):
-            read = result["read"]
-            share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
-            row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
-            rows.append(row | {"dropped": sum(kinds[kind] for kind in drop), "share": share})
-    write_csv(table, ["model", "corpus", "testset", "read", *_KINDS, "dropped", "share"], rows)
+        about = SimpleNamespace(**read_json(path))
+        for testset, kinds in (*about.testsets.items(), ("all", about.all)):
+            share = f"{100 * sum(kinds.values()) / about.read:.2f}" if about.read else ""
+            dropped = sum(kinds[kind] for kind in drop)
+            rows.append((model, corpus, testset, about.read, *kinds.values(), dropped, share))
+    columns = ("model", "corpus", "testset", "read", *_KINDS, "dropped", "share")
+    write_csv(table, columns, (dict(zip(columns, row, strict=True)) for row in rows))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -28,8 +28,6 @@ MERGED_SCHEMA = pa.schema(
 )
 # A file may have up to 2^40 rows.
 FILE_SHIFT = 40
-# SQL expression for the number of the file that a place is in.
-CORPUS = f"(place >> {FILE_SHIFT})"
 
 
 class Resources(TypedDict):
@@ -55,11 +53,11 @@ def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duck
     remove_leftovers(Path(temporary), "pairs-")
     with unwritable_named(temporary), TemporaryDirectory(dir=temporary, prefix=f"pairs-{OWNER}.") as folder:
         try:
-            with duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database:
-                database.execute(f"SET memory_limit = '{resources['memory_mb']}MB'")
-                database.execute(f"SET threads = {resources['threads']}")
-                database.execute("SET temp_directory = ?", [folder])
-                database.execute("SET preserve_insertion_order = false")
+            config: dict[str, Any] = {
+                "memory_limit": f"{resources['memory_mb']}MB", "threads": resources["threads"],
+                "temp_directory": folder, "preserve_insertion_order": "false",
+            }  # fmt: skip
+            with duckdb.connect(str(Path(folder) / "pairs.duckdb"), config=config) as database:
                 database.execute("SET enable_progress_bar = false")
                 yield database
         # An error while Arrow reads a result is an `OSError`.

@@ -81,9 +81,8 @@ def hold_out_pairs(
     """
     with open_database(f"{pairs}: cannot be made", **resources) as database:
         list_rows(database, selected)
-        database.execute(
-            f"CREATE VIEW pairs AS FROM rows WHERE NOT list_contains({list(texts)}::SMALLINT[], corpus)"
-        )
+        without = f"NOT list_contains({list(texts)}::SMALLINT[], corpus)"
+        database.execute(f"CREATE VIEW pairs AS FROM rows WHERE {without}")
         ((total,),) = database.execute("SELECT count(DISTINCT (corpus, line)) FROM pairs").fetchall()
         wanted = min(number, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         of_line = random_number(seed, "hold out", "corpus || ' ' || line")
@@ -100,9 +99,9 @@ def hold_out_pairs(
             found.append(candidate)
     if not found:
         warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
-    rows = [(*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found]
-    dictionaries = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
-    write_table(pairs, pa.Table.from_pylist(dictionaries, schema=_SCHEMA))
+    rows = ((*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found)
+    named = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
+    write_table(pairs, pa.Table.from_pylist(named, schema=_SCHEMA))
     for path, line in ((table, "{0}\t{1}\n"), (sentences, "{1}\n")):
         with atomic_output(path) as temporary:
             temporary.write_text("".join(line.format(*pair) for pair in found), encoding="utf-8")

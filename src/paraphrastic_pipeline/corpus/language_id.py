@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
@@ -12,6 +12,15 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 
 _LABEL = "__label__"
 _LEAST = 0.01  # smaller probabilities count as 0
+
+
+def as_read(texts: Sequence[str]) -> list[str]:
+    """Prepared texts as sentencepiece reads them: NFKC, with single spaces between words.
+
+    The dot between words of Ethiopic becomes a space, too, since language identifiers know words by spaces.
+    """
+    forms = (text if text.isascii() else normalize("NFKC", text).replace("\u1361", " ") for text in texts)
+    return [" ".join(form.split()) for form in forms]
 
 
 class LanguageIdentifier:
@@ -40,12 +49,14 @@ class LanguageIdentifier:
             raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
         self.labels = frozenset(label.removeprefix(_LABEL) for label in labels)
 
-    def identify(self, texts: Sequence[str], language: str) -> "Identified":
-        """Identify the language of each text.
+    def identify(self, texts: Sequence[str], language: str) -> tuple[list[str], Float32, Float32]:
+        """Identify the language of each text, which should be `language`.
 
-        Args:
-            texts: the texts; an empty one has the language "" and the probabilities 0.
-            language: the code of the language that they should be in.
+        Returns:
+            The most likely label of each text, or "" if it is empty; the probability of this label; and that
+            of `language`, float32 [texts] each. The latter is the sum over all labels that stand for the
+            language (`language_labels.labels_of`), without those that have less than 0.01, since finding them
+            all takes twice as long. It is NaN if the identifier has no such label.
         """
         expected = {_LABEL + label for label in labels_of(language, self.labels)}
         codes, best, probabilities = [], [], []
@@ -63,20 +74,4 @@ class LanguageIdentifier:
         values = np.minimum(np.array([best, probabilities], np.float32), np.float32(1))
         if not expected:
             values[1] = np.nan
-        return Identified(codes, values[0], values[1])
-
-
-class Identified(NamedTuple):
-    """What an identifier says about texts.
-
-    Attributes:
-        codes: the most likely label of each text.
-        confidences: the probability of this label, float32 [texts].
-        probabilities: the probability of the expected language, float32 [texts], the sum over all labels that
-            stand for it (`language_labels.labels_of`), or NaN if the identifier has none. Labels with less
-            than 0.01 are left out, since finding them all takes twice as long.
-    """
-
-    codes: list[str]
-    confidences: Float32
-    probabilities: Float32
+        return codes, values[0], values[1]

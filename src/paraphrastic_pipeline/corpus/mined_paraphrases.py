@@ -31,8 +31,10 @@ SELECT source, count(*) AS sentences, min(place) AS first FROM sentences GROUP B
 """
 _COUNTS = """
 SELECT
-    (SELECT count(*) FROM pairs), (SELECT count(*) FROM sentences),
-    count(*), coalesce(sum(sentences), 0)::BIGINT, coalesce(max(sentences), 0)
+    (SELECT count(*) FROM pairs) - (SELECT count(*) FROM sentences) AS repeated,
+    ((SELECT count(*) FROM sentences) - coalesce(sum(sentences), 0))::BIGINT AS alone,
+    count(*) AS groups, coalesce(sum(sentences), 0)::BIGINT AS sentences,
+    coalesce(max(sentences), 0) AS largest_group
 FROM groups
 """
 # The places of the two sentences of each pair, and their group's first one.
@@ -94,15 +96,11 @@ def sample_paraphrases(
     with open_database(f"{pairs}: cannot be mined", **resources) as database:
         list_rows(database, measured, numbered_through=True)
         empty = _read(database, measured, min_similarity, samples)
-        read = samples.read
+        below = samples.counts["below_similarity"]
+        result = {"read": samples.read, "below_similarity": below, "empty": empty}
         database.execute(_GROUPS)
-        ((kept, different, groups, grouped, largest),) = database.execute(_COUNTS).fetchall()
-        result = {
-            "read": read, "below_similarity": samples.counts["below_similarity"], "empty": empty,
-            "repeated": kept - different, "alone": different - grouped, "groups": groups,
-            "sentences": grouped, "largest_group": largest,
-        }  # fmt: skip
-        if not groups:
+        result |= database.sql(_COUNTS).to_arrow_table().to_pylist()[0]
+        if not result["groups"]:
             causes = ", ".join(f"{reason} {number}" for reason, number in result.items() if number)
             raise InputError(
                 f"{Path(measured[0]).parent}: no source has two different targets among the pairs; {causes}"
@@ -126,7 +124,7 @@ def _read(
     database: duckdb.DuckDBPyConnection,
     measured: Sequence[str | Path],
     min_similarity: float,
-    samples: Samples[str],
+    samples: Samples,
 ) -> int:
     """Make the table `pairs` of pairs to group, and return how many pairs have a side without a word.
 

@@ -1,8 +1,8 @@
 """Random samples from a stream of unknown length."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,20 +10,19 @@ import pyarrow as pa
 
 # Number of rows of each kind in a sample for people to read.
 EXAMPLES = 20
-Stratum = TypeVar("Stratum", bound=Hashable)
 
 
-class Samples(Generic[Stratum]):
+class Samples:
     """Count a stream's rows by kind, and draw a random sample of 20 rows of each kind.
 
     Each row gets a random key, and a sample consists of its kind's rows with the smallest keys. It therefore
     does not depend on how the rows were divided into blocks.
     """
 
-    def __init__(self, kinds: Sequence[Stratum], seed: int) -> None:
+    def __init__(self, kinds: Sequence[Any], seed: int) -> None:
         self.read = 0
         self.counts = dict.fromkeys(kinds, 0)
-        self._kept: dict[Stratum, list[tuple[float, dict[str, Any]]]] = {kind: [] for kind in kinds}
+        self._kept: dict[Any, list[tuple[float, dict[str, Any]]]] = {kind: [] for kind in kinds}
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:
@@ -40,10 +39,8 @@ class Samples(Generic[Stratum]):
             kept.sort(key=itemgetter(0))
             del kept[EXAMPLES:]
 
-    def rows(self, *columns: str) -> list[tuple[Stratum, dict[str, Any]]]:
-        """The kind and the cells of each sampled row, sorted by kind, then by `columns`, if any are given."""
-        return [
-            (kind, row)
-            for kind, kept in self._kept.items()
-            for row in sorted((row for _, row in kept), key=lambda row: [row[name] for name in columns])
-        ]
+    def rows(self, *columns: str) -> list[tuple[Any, dict[str, Any]]]:
+        """The kind and the cells of each sampled row, by kind and then by these columns."""
+        rows = [(kind, row) for kind, kept in self._kept.items() for _, row in kept]
+        kinds = [*self._kept]
+        return sorted(rows, key=lambda pair: (kinds.index(pair[0]), *map(pair[1].get, columns)))

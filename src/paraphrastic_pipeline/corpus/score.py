@@ -1,28 +1,23 @@
 """Score sentence pairs: measure once everything that a selection may depend on."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
+from unicodedata import normalize
 
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Float32, Int32
 from paraphrastic.base.text import prepare_text, segment
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
-from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, as_read
 from paraphrastic_pipeline.corpus.overlap import compare_words
-from paraphrastic_pipeline.corpus.text import as_read, composed
-from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words, open_treebank
+from paraphrastic_pipeline.corpus.tokens import count_tokens, count_words, open_treebank
 
 _SIDES = ("source", "target")
-_MEASURES = {
-    "tokens": pa.int32(),
-    # How many of them are characters of a script without spaces.
-    "characters": pa.int32(),
-    "language": pa.string(),
-    "confidence": pa.float32(),
-    "probability": pa.float32(),
-}
+_OF_LANGUAGE = {"language": pa.string(), "confidence": pa.float32(), "probability": pa.float32()}
+# Tokens, and how many of them are characters of a script without spaces.
+_MEASURES = {"tokens": pa.int32(), "characters": pa.int32(), **_OF_LANGUAGE}
 SCORED_SCHEMA = pa.schema(
     [
         *PAIR_SCHEMA,
@@ -33,33 +28,6 @@ SCORED_SCHEMA = pa.schema(
         ("translation_score", pa.float64()),
     ]
 )
-Words = Literal["script", "white_space"]
-Identify = Literal["model", "original"]
-_TOKENIZERS: Mapping[Words, Tokenizer] = {"script": "word", "white_space": "white_space"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextSettings:
-    """How text is prepared, counted, identified and compared.
-
-    Attributes:
-        segmentation: mode of `text.segment` by language.
-        folding: mode of `text.fold` by language; words count as equal if they are equal after folding.
-        lowercase: whether text is lower-cased before it is identified and segmented.
-        words: `script` counts words in scripts with spaces, and characters in those without (see
-            `tokens.count_words`); `white_space` counts what is between white space, as the papers do.
-        identify: whether languages are identified on the text that the `model` sees, or on the `original`, as
-            the papers do.
-        overlap_tokenizer: tokenizer for the trigram overlap: `word`, see `tokens.tokenize`, which with
-            `words: white_space` leaves text without spaces whole, or `treebank`, see `tokens.open_treebank`.
-    """
-
-    segmentation: Mapping[str, str]
-    folding: Mapping[str, str]
-    lowercase: bool
-    words: Words = "script"
-    identify: Identify = "model"
-    overlap_tokenizer: Literal["word", "treebank"] = "word"
 
 
 def score_pairs(
@@ -67,9 +35,11 @@ def score_pairs(
     scored: str | Path,
     *,
     languages: Sequence[str],
+    preparation: Mapping[str, Any],
+    words: Literal["script", "white_space"] = "script",
+    identify: Literal["model", "original"] = "model",
     identifier: Path | None = None,
     punkt: Path | None = None,
-    text: Mapping[str, Any],
     shard: tuple[int, int] = (1, 1),
 ) -> None:
     """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
@@ -85,72 +55,57 @@ def score_pairs(
         pairs: a Parquet file made by `extract_corpus`.
         scored: the Parquet file.
         languages: languages of the sources and of the targets, according to the corpus.
+        preparation: `segmentation`, `folding` and `lowercase`, as `select_pairs` takes them.
+        words: `script` counts words in scripts with spaces, and characters in those without (see
+            `tokens.count_words`); `white_space` counts what is between white space, as the papers do, and
+            leaves text without spaces whole.
+        identify: whether languages are identified on the text that the `model` sees, or on the `original`, as
+            the papers do.
         identifier: a fastText model.
-        punkt: the archive that the tokenizer `treebank` needs.
-        text: the fields of `TextSettings`.
+        punkt: the archive of `tokens.open_treebank`, which then splits paraphrases into words for their
+            overlap; without it, `tokens.tokenize` does.
         shard: `(i, n)` scores the i-th (from 1) of n parts of the corpus; a part may be empty.
 
     Raises:
         InputError: the identifier cannot be read, or the disk is full.
     """
-    scorer = _Scorer(languages, TextSettings(**text), identifier, punkt)
+    knows = LanguageIdentifier(identifier) if identifier else None
+    split = open_treebank(punkt) if punkt else None
     with write_blocks(scored, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
         for block in read_blocks(pairs, shard=shard):
-            nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
-            columns = nulls | scorer.columns(block)
+            columns = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
+            columns |= {name: block[name] for name in block.schema.names}
+            compared = []
+            for side, language in zip(_SIDES, languages, strict=True):
+                original = block[side].to_pylist()
+                texts = prepare_text(
+                    original, folding=preparation["folding"], lowercase=preparation["lowercase"]
+                )
+                if knows:
+                    seen = original if identify == "original" else as_read(texts)
+                    columns |= _identified(side, knows.identify(seen, language))
+                segmenter = preparation["segmentation"].get(language, "none")
+                compared.append(texts if segmenter == "none" else segment(texts, language, segmenter))
+                # A segmenter's spaces do not matter where characters are counted.
+                counts = count_words(texts) if words == "script" else count_tokens(compared[-1])
+                columns[f"{side}_tokens"], columns[f"{side}_characters"] = counts
+            if languages[0] == languages[1]:
+                columns["trigram_overlap"], columns["changed_words"] = _compare(compared, words, split)
             writer.write(pa.RecordBatch.from_pydict(columns, schema=SCORED_SCHEMA))
 
 
-class _Scorer:
-    """Scores the blocks of a corpus."""
+def _identified(side: str, found: tuple[list[str], Float32, Float32]) -> dict[str, pa.Array]:
+    """The columns of a side's languages."""
+    arrays = (pa.array(found[0], pa.string()), *(pa.array(each, from_pandas=True) for each in found[1:]))
+    return dict(zip((f"{side}_{name}" for name in _OF_LANGUAGE), arrays, strict=True))
 
-    def __init__(
-        self, languages: Sequence[str], text: TextSettings, identifier: Path | None, punkt: Path | None
-    ) -> None:
-        self.text, self.languages = text, languages
-        self.identifier = None if identifier is None else LanguageIdentifier(identifier)
-        self.are_paraphrases = languages[0] == languages[1]
-        self.count = count_words if text.words == "script" else count_tokens
-        self.tokenizer = _TOKENIZERS[text.words]
-        self.split = None
-        if self.are_paraphrases and punkt and text.overlap_tokenizer == "treebank":
-            self.tokenizer, self.split = "split", open_treebank(punkt)
-        # The original takes a letter and its mark as they are written.
-        self.compose = composed if self.are_paraphrases and not self.split else list
 
-    def columns(self, block: pa.RecordBatch) -> dict[str, pa.Array]:
-        """The columns of a block that have a value."""
-        own = ("source", "target", "line", "paraphrase_score", "translation_score")
-        columns: dict[str, pa.Array] = {name: block[name] for name in own if name in block.schema.names}
-        compared = []
-        for side, language in zip(_SIDES, self.languages, strict=True):
-            texts, measures = self._side(block[side], language)
-            columns |= {f"{side}_{name}": array for name, array in measures.items()}
-            compared.append(texts)
-        if self.are_paraphrases:
-            if self.split:
-                compared = [pa.array(self.split(texts.to_pylist()), pa.string()) for texts in compared]
-            overlap, changed = compare_words(*compared, tokenizer=self.tokenizer)
-            columns |= {"trigram_overlap": pa.array(overlap), "changed_words": pa.array(changed)}
-        return columns
-
-    def _side(self, texts: pa.Array, language: str) -> tuple[pa.Array, dict[str, pa.Array]]:
-        """The texts of a side as they are compared, and its lengths and languages by column."""
-        measures, original = {}, texts.to_pylist()
-        prepared = prepare_text(original, folding=self.text.folding, lowercase=self.text.lowercase)
-        if self.identifier is not None:
-            seen = original if self.text.identify == "original" else as_read(prepared)
-            identified = self.identifier.identify(seen, language)
-            measures = {
-                "language": pa.array(identified.codes, pa.string()),
-                "confidence": pa.array(identified.confidences),
-                "probability": pa.array(identified.probabilities, from_pandas=True),
-            }
-        counted = compared = pa.array(self.compose(prepared), pa.string())
-        segmenter = self.text.segmentation.get(language, "none")
-        if segmenter != "none":
-            compared = pa.array(self.compose(segment(prepared, language, segmenter)), pa.string())
-            # A segmenter's spaces do not matter where characters are counted.
-            counted = counted if self.text.words == "script" else compared
-        measures["tokens"], measures["characters"] = self.count(counted)
-        return compared, measures
+def _compare(
+    sides: Sequence[list[str]], words: str, split: Callable[[Sequence[str]], list[str]] | None
+) -> tuple[Float32, Int32]:
+    """Trigram overlap and changed words of the sides of paraphrases."""
+    if split:
+        return compare_words(*map(split, sides), tokenizer="split")
+    # The original takes a letter and its mark as they are written.
+    composed = ([normalize("NFC", text) for text in side] for side in sides)
+    return compare_words(*composed, tokenizer="word" if words == "script" else "white_space")

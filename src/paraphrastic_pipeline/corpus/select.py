@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic_pipeline.base.tables import write_tsv
-from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, read_table, write_blocks
 from paraphrastic_pipeline.corpus.counts import loss, warn
 from paraphrastic_pipeline.corpus.filters import build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
-from paraphrastic_pipeline.corpus.text import collapse_spaces
 from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.sections.selection import BitextSelection, ParaphraseSelection
 
@@ -70,7 +68,7 @@ def select_pairs(
     filters = build_filters(settings, languages)
     samples = Samples([one.name for one in filters], seed)
     rank = getattr(settings, "rank", None)
-    blocks = _ranked(scored, rank, seed) if rank else _blocks(scored)
+    blocks = _ranked(scored, rank, seed) if rank else chain.from_iterable(map(read_blocks, scored))
     with write_blocks(selected, pa.schema([*PAIR_SCHEMA, *([_RAW] if raw else [])])) as writer:
         for block in blocks:
             accepted = np.stack([one.accept(one.score(block)) for one in filters])
@@ -81,7 +79,7 @@ def select_pairs(
                 prepare_text(rows[name].to_pylist(), language=language, **preparation)
                 for name, language in zip(("source", "target"), languages, strict=True)
             )
-            texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
+            texts = [pa.array([" ".join(text.split()) for text in side], pa.string()) for side in sides]
             columns = [*texts, *rows.columns[2:], *([_raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         reasons = samples.counts
@@ -112,20 +110,16 @@ def _raw_digests(pairs: pa.RecordBatch) -> pa.Array:
     return pa.array([md5(line.encode(), usedforsecurity=False).digest() for line in lines], _RAW.type)
 
 
-def _blocks(scored: Sequence[str | Path]) -> Iterator[pa.RecordBatch]:
-    return chain.from_iterable(map(read_blocks, scored))
-
-
 def _ranked(scored: Sequence[str | Path], rank: Any, seed: int) -> Iterator[pa.RecordBatch]:
     """Yield all blocks with the column `rank`: whether a pair is in the range of the whole corpus's ranking.
 
     Places are from 0, the lowest score, to 1; a pair is in the range from `rank.min` to below `rank.max`, or
     up to the highest if that is 1. Pairs with equal scores are ranked at random, and pairs without a score
-    are not in the range. Only the scores are held in memory, twice, and in float32.
+    are not in the range. Only the scores are held in memory.
     """
-    blocks = (block for path in scored for block in read_blocks(path, columns=[rank.by]))
-    ordered = np.concatenate([_in_float32(block[rank.by]) for block in blocks] or [np.empty(0, np.float32)])
-    ordered.sort()  # NaN, which stands for null, comes last
+    scores = pa.concat_tables(read_table(path, columns=[rank.by]) for path in scored)[rank.by]
+    # NaN, which stands for null, comes last.
+    ordered = np.sort(scores.cast(pa.float32()).to_numpy())
     n = len(ordered) - int(np.isnan(ordered).sum())
     # Rounded, since the product of a share and n may be a little more than the number that it stands for.
     first, end = (math.ceil(round(share * n, 6)) for share in (rank.min, rank.max))
@@ -136,16 +130,11 @@ def _ranked(scored: Sequence[str | Path], rank: Any, seed: int) -> Iterator[pa.R
         start, stop = (int(np.searchsorted(ordered[:n], value, side)) for side in ("left", "right"))
         among = np.arange(start, stop)
         chosen[value] = generator.permutation((among >= first) & (among < end))
-    del ordered
-    for block in _blocks(scored):
-        scores = _in_float32(block[rank.by])
+    del scores, ordered
+    for block in chain.from_iterable(map(read_blocks, scored)):
+        scores = block[rank.by].cast(pa.float32()).to_numpy(zero_copy_only=False)
         inside = (scores > lowest) & (scores < highest)
         for value, choice in list(chosen.items()):
             here = scores == value
             inside[here], chosen[value] = np.split(choice, [int(here.sum())])
         yield block.append_column("rank", pa.array(inside))
-
-
-def _in_float32(column: pa.Array) -> Float32:
-    values: Float32 = column.to_numpy(zero_copy_only=False).astype(np.float32)
-    return values

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import read_table, write_table
@@ -50,7 +50,7 @@ def describe_corpus(
         resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
-        InputError: the corpus is empty, or the disk is full.
+        InputError: the disk is full.
     """
     # The source of a paraphrase stands for both sides.
     sides = {languages[0]: "source"}
@@ -65,8 +65,6 @@ def describe_corpus(
         order = random_number(seed, "describe")
         chosen = database.sql(f"SELECT {texts} FROM rows ORDER BY {order}, place LIMIT {sentences}")  # noqa: S608
         write_table(sample, chosen.to_arrow_table())
-    if not pairs:
-        raise InputError(f"{Path(scored[0])}: the corpus is empty: no pairs")
     lengths = dict(zip(measures, figures, strict=True))
     result = {"pairs": pairs, "paraphrase_score": lengths.pop(""), "lengths": lengths}
     write_json(statistics, result)
@@ -107,19 +105,17 @@ def tabulate_corpora(
     for model, of_model in groupby(merged_corpora(corpora, statistics, models, merged), itemgetter(0)):
         pairs, used, known = 0, 0, dict[str, None]()
         for _, corpus, path, then in of_model:
-            about = read_json(path)
-            pairs, used, known = pairs + about["pairs"], used + then["kept"], known | about["lengths"]
-            for language, length in about["lengths"].items():
-                figures = (*length, *words[language][path], *about["paraphrase_score"])
-                cells = ("" if value is None else f"{value:.2f}" for value in figures)
-                rows.append((model, corpus, language, about["pairs"], then["kept"], *cells))
+            about, kept = SimpleNamespace(**read_json(path)), then["kept"]
+            pairs, used, known = pairs + about.pairs, used + kept, known | about.lengths
+            for language, length in about.lengths.items():
+                figures = (*length, *words[language][path], *about.paraphrase_score)
+                cells = ("" if pd.isna(value) else f"{value:.2f}" for value in figures)
+                rows.append((model, corpus, language, about.pairs, kept, *cells))
         rows.append((model, "all", "-".join(known), pairs, used))
     write_csv(table, _COLUMNS, (dict(zip(_COLUMNS, row, strict=False)) for row in rows))
 
 
-def word_statistics(
-    samples: Mapping[Any, Sequence[str]],
-) -> dict[Any, tuple[float | None, float | None, float]]:
+def word_statistics(samples: Mapping[Any, Sequence[str]]) -> dict[Any, tuple[float, float, float]]:
     """Inverse document frequencies and vocabulary entropy of sampled sentences in one language.
 
     Every sentence of every sample is a document, so all corpora are measured alike; the paper took document
@@ -130,20 +126,18 @@ def word_statistics(
 
     Returns:
         For each corpus: the mean and the standard deviation, over its sentences with words, of the mean IDF
-        ln(N / d) of a sentence's words, where d of N documents have the word; and the entropy of its words,
-        in nats.
+        ln(N / d) of a sentence's words, where d of N documents have the word, NaN if there are no words; and
+        the entropy of its words, in nats.
     """
     tokens = tokenize([*chain.from_iterable(samples.values())])
     corpora = np.repeat(np.arange(len(samples)), [len(texts) for texts in samples.values()])
     words = pd.DataFrame({"corpus": corpora[tokens.owners], "document": tokens.owners, "word": tokens.ids})
-    frequency = words.drop_duplicates(["document", "word"])["word"].value_counts()
-    words["idf"] = np.log(len(corpora) / words["word"].map(frequency))
-    result: dict[Any, tuple[float | None, float | None, float]] = {}
+    frequency = words.drop_duplicates(["document", "word"]).word.value_counts()
+    words["idf"] = np.log(len(corpora) / words.word.map(frequency))
+    result = {}
     for number, name in enumerate(samples):
-        of_corpus = words[words["corpus"] == number]
-        means = of_corpus.groupby("document")["idf"].mean()
-        shares = of_corpus["word"].value_counts(normalize=True).to_numpy()
-        entropy = float(shares @ np.log(1 / shares))
-        mean_and_std = (means.mean(), means.std(ddof=0)) if of_corpus.size else (None, None)
-        result[name] = (*mean_and_std, entropy)
+        of_corpus = words[words.corpus == number]
+        means = of_corpus.groupby("document").idf.mean()
+        shares = of_corpus.word.value_counts(normalize=True).to_numpy()
+        result[name] = (means.mean(), means.std(ddof=0), float(shares @ np.log(1 / shares)))
     return result

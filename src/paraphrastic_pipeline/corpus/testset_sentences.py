@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -23,23 +23,6 @@ _SCHEMA = pa.schema([*((name, pa.string()) for name in _TEXTS), ("words", pa.lis
 _Sentences = Iterator[tuple[str, str | None, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class TestFile:
-    """One file of a test set.
-
-    `testset` decides how it is read: `sts`, `bucc` and `senteval` are Parquet files that were prepared for
-    evaluation. `tatoeba` is text as it was downloaded, with one sentence per line in the first of
-    `languages`, because sentences without an English translation count, too.
-    """
-
-    # Keeps pytest from collecting the class because of its name.
-    __test__ = False
-
-    testset: str
-    path: Path
-    languages: tuple[str, ...] = ()
-
-
 def gather_testsets(
     testsets: Sequence[Path],
     sentences: str | Path,
@@ -57,7 +40,9 @@ def gather_testsets(
     Args:
         testsets: the files of all test sets.
         sentences: the Parquet file.
-        files: the other fields of the `TestFile` of each file.
+        files: the `testset` and the `languages` of each. `sts`, `bucc` and `senteval` are Parquet files that
+            were prepared for evaluation. `tatoeba` is text as it was downloaded, with one sentence per line
+            in the first of its languages, because sentences without an English translation count, too.
         segmentation: mode of `text.segment` by language.
         lowercase: whether text is lower-cased before it is segmented.
 
@@ -68,10 +53,11 @@ def gather_testsets(
         InputError: a file is damaged or has no test sentence, or a line is not UTF-8.
     """
     rows: dict[tuple[str, str, str | None, str], None] = {}
-    for file in [TestFile(path=path, **file) for path, file in zip(testsets, files, strict=True)]:
-        found = dict.fromkeys((file.testset, *row) for row in _READERS[file.testset](file))
+    for path, file in zip(testsets, files, strict=True):
+        testset, languages = file["testset"], file.get("languages", ())
+        found = dict.fromkeys((testset, *row) for row in _READERS[testset](path, languages))
         if not found:
-            raise InputError(f"{file.path}: contains no test sentence")
+            raise InputError(f"{path}: contains no test sentence")
         rows |= found
     table = []
     for row in rows:
@@ -84,37 +70,37 @@ def gather_testsets(
     return dict(Counter(row["testset"] for row in table))
 
 
-def _sts(file: TestFile) -> _Sentences:
-    for row in _rows(file):
-        if row["year"] == "stsb" and row["dataset"] != "test":
+def _sts(path: Path, _languages: Sequence[str]) -> _Sentences:
+    for row in _rows(path):
+        if row.year == "stsb" and row.dataset != "test":
             continue
-        codes = {*row["dataset"].split("-")[:2]} if row["year"] == "2017" else {"en"}
+        codes = {*row.dataset.split("-")[:2]} if row.year == "2017" else {"en"}
         # In cross-lingual tracks, the language of each side differs from track to track.
         language = codes.pop() if len(codes) == 1 else None
-        yield f"{row['year']}/{row['dataset']}", language, row["sentence1"]
-        yield f"{row['year']}/{row['dataset']}", language, row["sentence2"]
+        yield f"{row.year}/{row.dataset}", language, row.sentence1
+        yield f"{row.year}/{row.dataset}", language, row.sentence2
 
 
-def _tatoeba(file: TestFile) -> _Sentences:
-    with open_stream(file.path, max_bytes=_MAX_BYTES) as stream:
-        for _, line in readable_lines(stream, str(file.path)):
-            yield "-".join(sorted(file.languages)), file.languages[0], line
+def _tatoeba(path: Path, languages: Sequence[str]) -> _Sentences:
+    with open_stream(path, max_bytes=_MAX_BYTES) as stream:
+        for _, line in readable_lines(stream, str(path)):
+            yield "-".join(sorted(languages)), languages[0], line
 
 
-def _bucc(file: TestFile) -> _Sentences:
-    return (("-".join(file.languages), row["language"], row["sentence"]) for row in _rows(file))
+def _bucc(path: Path, languages: Sequence[str]) -> _Sentences:
+    return (("-".join(languages), row.language, row.sentence) for row in _rows(path))
 
 
-def _senteval(file: TestFile) -> _Sentences:
+def _senteval(path: Path, _languages: Sequence[str]) -> _Sentences:
     # Tasks without a test part are cross-validated, so all of their sentences are test sentences.
-    rows = (row for row in _rows(file) if row["part"] in ("test", "all"))
-    sentences = ((row["dataset"], "en", row[side]) for row in rows for side in ("sentence1", "sentence2"))
+    rows = (row for row in _rows(path) if row.part in ("test", "all"))
+    sentences = ((row.dataset, "en", text) for row in rows for text in (row.sentence1, row.sentence2))
     return (each for each in sentences if each[2] is not None)
 
 
 _READERS = {"sts": _sts, "tatoeba": _tatoeba, "bucc": _bucc, "senteval": _senteval}
 
 
-def _rows(file: TestFile) -> Iterator[dict[str, Any]]:
-    # As dictionaries, rows take much more memory than in the file, so few are held at a time.
-    return (row for block in read_blocks(file.path, rows=1000) for row in block.to_pylist())
+def _rows(path: Path) -> Iterator[Any]:
+    # As objects, rows take much more memory than in the file, so few are held at a time.
+    return (SimpleNamespace(**row) for block in read_blocks(path, rows=1000) for row in block.to_pylist())

@@ -53,26 +53,26 @@ def _pieces(texts: pa.Array) -> tuple[pa.ListArray, list[str], Int32]:
     return pieces, encoded.dictionary.to_pylist(), encoded.indices
 
 
-def count_tokens(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def count_tokens(texts: Sequence[str]) -> tuple[Int32, Int32]:
     """Number of tokens between white space in each text, and zeros: int32 [texts] each; see `count_words`."""
-    counts = [len(text.split()) for text in texts.to_pylist()]
-    return pa.array(counts, pa.int32()), pa.array(np.zeros(len(texts), np.int32))
+    return np.array([len(text.split()) for text in texts], np.int32), np.zeros(len(texts), np.int32)
 
 
-def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def count_words(texts: Sequence[str]) -> tuple[Int32, Int32]:
     """Number of words in each text, and how many of them are single characters: int32 [texts] each.
 
     Words are tokens between white space. In scripts that are written without spaces, every character is a
     word, without its marks; if other text stands between such characters, it is a word if it has a letter or
     digit. In Tibetan, every syllable is a word, and a dot separates words of Ethiopic.
     """
-    if not pc.any(pc.match_substring_regex(texts, f"[{SPACELESS}{DOTS}]")).as_py():
+    array = pa.array(texts, pa.string())
+    if not pc.any(pc.match_substring_regex(array, f"[{SPACELESS}{DOTS}]")).as_py():
         return count_tokens(texts)
-    pieces, distinct, numbers = _pieces(texts)
+    pieces, distinct, numbers = _pieces(array)
     of_piece = np.array([_count_in(piece) for piece in distinct], np.int32)[numbers]
     sums = np.concatenate((np.zeros((1, 2), np.int32), np.cumsum(of_piece, axis=0, dtype=np.int32)))
     counts = np.diff(sums[pieces.offsets], axis=0)
-    return pa.array(counts[:, 0]), pa.array(counts[:, 1])
+    return counts[:, 0], counts[:, 1]
 
 
 def _count_in(piece: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,18 +27,10 @@ MAX_TOKENS, MORE_TOKENS = 128, 20
 _SHOWN = ("line", "source", "target", "translation_score")
 
 
-class Translation(NamedTuple):
-    """A translation; all three are None or false for a sentence that is too long to be translated.
-
-    `score` is the mean of its tokens' log probabilities, with the end of the sentence. It has `ended` unless
-    it was cut off.
-    """
-
-    text: str | None
-    score: float | None
-    ended: bool
-
-
+# A translation, the mean of its tokens' log probabilities with that of the sentence's end, and whether it has
+# ended or was cut off; for a sentence that is too long to be translated, `TOO_LONG`.
+Translation = tuple[str | None, float | None, bool]
+TOO_LONG: Translation = (None, None, False)
 Translate = Callable[[Sequence[str]], list[Translation]]
 
 
@@ -77,7 +69,7 @@ def open_translator(model: str, *, beam: int = 12, device: str = "auto", threads
         )
 
     def translate(sentences: Sequence[str]) -> list[Translation]:
-        translations = [Translation(None, None, False)] * len(sentences)
+        translations = [TOO_LONG] * len(sentences)
         tokens = [tokenizer.convert_ids_to_tokens(ids) for ids in tokenizer(list(sentences))["input_ids"]]
         rows = [row for row, pieces in enumerate(tokens) if len(pieces) <= MAX_TOKENS]
         limit = 2 * max((len(tokens[row]) for row in rows), default=0) + MORE_TOKENS
@@ -93,7 +85,7 @@ def open_translator(model: str, *, beam: int = 12, device: str = "auto", threads
         for row, result in zip(rows, results, strict=True):
             pieces = result.hypotheses[0]
             text = tokenizer.decode(tokenizer.convert_tokens_to_ids(pieces), skip_special_tokens=True)
-            translations[row] = Translation(text.strip(), result.scores[0], len(pieces) < limit)
+            translations[row] = (text.strip(), result.scores[0], len(pieces) < limit)
         return translations
 
     return translate
@@ -161,8 +153,11 @@ def gather_translations(
     samples = Samples([*REASONS, "kept"], seed)
     with write_blocks(pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
-            translations = zip(block["target"].to_pylist(), block["ended"].to_pylist(), strict=True)
-            fates = np.array([_fate(*each) for each in translations], np.intp)
+            texts = block["target"].to_pylist()
+            with_words = [any(map(str.isalnum, text or "")) for text in texts]
+            fits = [text is not None for text in texts]
+            # The first reason that applies, or the number of reasons.
+            fates = np.argmin([fits, block["ended"].to_pylist(), with_words, [False] * len(texts)], axis=0)
             lines = pa.array(np.arange(samples.read, samples.read + block.num_rows) + 1)
             samples.add(block, fates)
             columns = [block["source"], block["target"], lines, block["translation_score"]]
@@ -178,9 +173,3 @@ def gather_translations(
     write_tsv(examples, ("kind", *_SHOWN), rows)
     write_json(counts, result)
     return result
-
-
-def _fate(text: str | None, ended: bool) -> int:
-    """The index of the first reason to leave out a translation, or their number."""
-    usable = (text is not None, ended, any(map(str.isalnum, text or "")))
-    return next((number for number, good in enumerate(usable) if not good), len(usable))

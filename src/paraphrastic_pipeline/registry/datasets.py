@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 from paraphrastic.base.errors import InputError
@@ -213,18 +214,18 @@ def _require(condition: object, column: str, cause: object) -> None:
         raise ValueError(f"{column}: {cause}")
 
 
-def _add(datasets: dict[str, Dataset], row: dict[str, str]) -> None:
+def _add(datasets: dict[str, Dataset], cells: dict[str, str]) -> None:
     """Add the files of a row: a single file, or one per language pair of a family."""
-    pairs = row["languages"].split() or [""]
-    several = len(pairs) > 1 and (row["sha256"] or row["size"])
+    row = SimpleNamespace(**cells)
+    pairs = row.languages.split() or [""]
+    several = len(pairs) > 1 and (row.sha256 or row.size)
     _require(not several, "sha256", "a row for several files cannot have one sha256 or size")
-    for file in [_file({**row, "languages": pair}) for pair in pairs]:
-        commercial = row["commercial"] or "unknown"
-        new = Dataset(file.dataset, file.version, row["kind"], row["licence"], (), commercial)
+    for file in [_file({**cells, "languages": pair}) for pair in pairs]:
+        new = Dataset(file.dataset, file.version, row.kind, row.licence, (), row.commercial or "unknown")
         dataset = datasets.get(file.dataset, new)
         for column in ("version", "kind", "licence"):
-            cause = f"{row[column]!r}, but another row of the data set says {getattr(dataset, column)!r}"
-            _require(row[column] == getattr(dataset, column), column, cause)
+            own, other = cells[column], getattr(dataset, column)
+            _require(own == other, column, f"{own!r}, but another row of the data set says {other!r}")
         for other in dataset.files:
             _require(other.name != file.name, "file", f"{file.name!r} is listed twice for the data set")
             is_second = KINDS[dataset.kind].endings and {*other.languages} == {*file.languages}
@@ -232,23 +233,24 @@ def _add(datasets: dict[str, Dataset], row: dict[str, str]) -> None:
         datasets[file.dataset] = replace(dataset, files=(*dataset.files, file))
 
 
-def _file(row: dict[str, str]) -> RemoteFile:
+def _file(cells: dict[str, str]) -> RemoteFile:
     """The file of a row for one language, pair, or none, whose codes take the place of {a} and {b}."""
-    if languages := tuple(filter(None, row["languages"].split("-"))):
+    if languages := tuple(filter(None, cells["languages"].split("-"))):
         a, b = languages[0], languages[-1]
-        row = {column: cell.replace("{a}", a).replace("{b}", b) for column, cell in row.items()}
+        cells = {column: cell.replace("{a}", a).replace("{b}", b) for column, cell in cells.items()}
     for column, (pattern, cause) in _CELLS.items():
-        _require(re.fullmatch(pattern, row[column]), column, f"{row[column]!r} {cause}")
-    kind, allowed = row["kind"], KINDS[row["kind"]].languages
-    cause = f"kind {kind!r} has {' or '.join(map(str, allowed))} of them, not {row['languages']!r}"
+        _require(re.fullmatch(pattern, cells[column]), column, f"{cells[column]!r} {cause}")
+    row = SimpleNamespace(**cells)
+    kind, allowed = row.kind, KINDS[row.kind].languages
+    cause = f"kind {kind!r} has {' or '.join(map(str, allowed))} of them, not {row.languages!r}"
     _require(len(languages) in allowed and len({*languages}) == len(languages), "languages", cause)
-    addresses, members = (tuple(row[column].split()) for column in ("addresses", "members"))
+    addresses, members = tuple(row.addresses.split()), tuple(row.members.split())
     error = next(filter(None, map(address_error, addresses or [""])), None)
     _require(error is None, "addresses", error)
     error = members_error(kind, members)
     _require(error is None, "members", error)
-    digest, size = row["sha256"] or None, int(row["size"] or 0) or None
-    return RemoteFile(row["name"], row["file"], languages, addresses, digest, size, members, row["version"])
+    digest, size = row.sha256 or None, int(row.size or 0) or None
+    return RemoteFile(row.name, row.file, languages, addresses, digest, size, members, row.version)
 
 
 def members_error(kind: str, members: Sequence[str]) -> str | None:

@@ -8,7 +8,6 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.base.errors import did_you_mean
-from paraphrastic_pipeline.registry.addresses import secret_error
 from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.registry.opus import list_command, read_list
@@ -23,15 +22,15 @@ Row = tuple[str, Any, str]
 
 def mistakes(config: Configuration, registry: Datasets, datasets: Datasets) -> Iterator[str]:
     """Mistakes in a complete configuration, besides those in its definitions."""
-    mirror, definitions = config.mirror, config.definitions
-    if mirror and (error := secret_error(mirror)):
-        yield f"mirror: {error}"
+    definitions = config.definitions
     models = {"models": config.models, "language_choice.models": config.language_choice.models}
     models["evaluation.retrieval"] = config.evaluation.retrieval or []
     for key, named in models.items():
         yield from (f"{key}: {undefined(name, definitions)}" for name in named if name not in definitions)
-    for name in {each for model in definitions for each in (model, f"{model}-untrained")} & {*config.systems}:
-        yield f"systems.{name}: the name is taken by a model: give it another name"
+    of_models = {each for model in definitions for each in (model, f"{model}-untrained")}
+    for section, own, taken in (("systems", config.systems, of_models), ("mined", config.mined, registry)):
+        for name in own.keys() & {*taken}:
+            yield f"{section}.{name}: the name is taken: give it another one"
     yield from _files(config, registry)
     yield from _testsets(config, datasets)
     for name, mined in config.mined.items():
@@ -94,9 +93,7 @@ def _testsets(config: Configuration, datasets: Datasets) -> Iterator[str]:
 
 
 def _files(config: Configuration, registry: Datasets) -> Iterator[str]:
-    """Files in other languages than their definition's, and names that several corpora have."""
-    for name in config.mined.keys() & registry.keys():
-        yield f"mined.{name}: the name is in the registry of data sets: give it another name"
+    """Files in other languages than their definition's, and names that several files have."""
     known: dict[Any, Any] = dict.fromkeys((*registry, *config.mined))
     entries: list[tuple[str, Entry]] = []
     entries += ((f"definitions.{name}", entry) for name, entry in config.definitions.items())
@@ -185,5 +182,3 @@ def _model(definition: Definition) -> Iterator[Row]:
         yield f"{section}.languages", alone and sharing != "shared", f"{sharing} {whole}"
     others = len(encoder.parts) > 1 or encoder.parts[0].kind != "average" or training.init != "random"
     yield "encoder.transformer", transformer and (others or training.soup > 1), "has no parts, init or soup"
-    begins = bool(training.teacher)
-    yield "training.teacher", begins != (training.init == "teacher"), "needs init: teacher, and it a teacher"

@@ -149,11 +149,8 @@ class Corpora:
 
     def punkt(self, wildcards: Wildcards) -> list[str]:
         """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""
-        return self.downloads(PUNKT) if self.overlap_tokenizer(wildcards) == "treebank" else []
-
-    def overlap_tokenizer(self, wildcards: Wildcards) -> str:
-        """Return how to split a corpus's pairs into words for their trigram overlap."""
-        return str(self.config.text.overlap_tokenizer) if is_paraphrase(wildcards) else "word"
+        is_needed = is_paraphrase(wildcards) and self.config.text.overlap_tokenizer == "treebank"
+        return self.downloads(PUNKT) if is_needed else []
 
     def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
         """Return what a text setting says about languages, without those that it leaves alone."""
@@ -164,15 +161,6 @@ class Corpora:
         """Return how text in these languages is prepared, as `text.prepare_text` takes it."""
         modes = {setting: self.modes(setting, languages) for setting in ("segmentation", "folding")}
         return {"lowercase": self.config.text.lowercase, **modes}
-
-    def scoring(self, wildcards: Wildcards) -> Json:
-        """Return how a corpus's text is prepared and measured, in the form of `score.TextSettings`."""
-        return {
-            **self.preparation(languages_of(wildcards.pair)),
-            "words": self.config.text.words,
-            "identify": self.config.text.identify,
-            "overlap_tokenizer": self.overlap_tokenizer(wildcards),
-        }
 
     def bitext(self, wildcards: Wildcards) -> str:
         """Return the pairs of the bitext to mine paraphrases from, such as de-en for English ones."""

@@ -21,10 +21,10 @@ from paraphrastic_pipeline.settings.sections.fields import (
     Count,
     LanguageCode,
     ModelName,
-    NotEmpty,
     Number,
     PlainName,
     Positive,
+    PublicAddress,
     Several,
     SystemName,
     Whole,
@@ -142,7 +142,7 @@ class Definition(ModelSections, WithCorpora):
 class Configuration(ModelSections):
     """A whole configuration."""
 
-    mirror: NotEmpty | None = None
+    mirror: PublicAddress | None = None
     """A folder or http address where `https://HOST/PATH` is found as `HOST/PATH`; null for none."""
     registry: str = "config/datasets.tsv"
     """The table of data sets; see [data sets and downloads](../docs/download.md)."""

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError, to_jsonable_python
 
+from paraphrastic_pipeline.registry.addresses import secret_error
+
 T = TypeVar("T")
 # Schemas are built when a class is first used, since a run uses only a few of them.
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -71,6 +73,12 @@ def _distinct(values: list[Any]) -> list[Any]:
     return values
 
 
+def _without_secret(address: str) -> str:
+    if error := secret_error(address):
+        raise PydanticCustomError("secret", "{error}", {"error": error})
+    return address
+
+
 DISTINCT = AfterValidator(_distinct)
 # Texts that are numbers are taken as such, since Snakemake makes texts of numbers on its command line.
 Whole = Annotated[int, BeforeValidator(_no_boolean)]
@@ -82,6 +90,7 @@ Share = Annotated[Number, Field(ge=0, le=1)]
 # At least one value, and none twice.
 Several = Annotated[list[T], Field(min_length=1), DISTINCT]
 NotEmpty = Annotated[str, Field(min_length=1)]
+PublicAddress = Annotated[NotEmpty, AfterValidator(_without_secret)]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 PairCode = Annotated[str, Field(pattern="^[a-z]{2,3}-[a-z]{2,3}$")]
 ModelName = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")]

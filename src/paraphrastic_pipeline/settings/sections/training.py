@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from paraphrastic.model.architecture import (
     Architecture,
@@ -273,6 +274,12 @@ class Training(Hyperparameters):
 
     checkpoint_minutes: Annotated[Number, Field(ge=0, le=100000)] = 10
     """The minutes from one checkpoint to the next. A change trains nothing again."""
+
+    @model_validator(mode="after")
+    def _begins_from_its_teacher(self) -> Self:
+        if (self.teacher is None) == (self.init == "teacher"):
+            raise PydanticCustomError("teacher", "`init: teacher` and a `teacher` need each other")
+        return self
 
 
 @section
