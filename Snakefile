@@ -47,15 +47,14 @@ include: "rules/hooks.smk"
 
 
 wildcard_constraints:
-    corpus=one_of(corpora.corpora),
+    corpus=one_of(pipeline.corpora),
     dataset=one_of(datasets),
     mined=one_of(settings.mined),
     model="|".join(settings.definitions),
     pair="[a-z]{2,3}-[a-z]{2,3}",
-    system=one_of([*evaluations.systems, *settings.definitions, *models.teacher_places]),
+    system=one_of([*pipeline.systems, *settings.definitions, *pipeline.teacher_places]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+(-member-\d+)?",
     suite="senteval|polish",
-    use="(-contamination)?",
     vocabulary="sentencepiece(-[a-z]+)*",
 
 
@@ -68,11 +67,11 @@ localrules:
 rule all:
     default_target: True
     input:
-        lambda wildcards: results.default_targets(workflow.dag_settings.forcerun),
+        lambda wildcards: pipeline.default_targets(workflow.dag_settings.forcerun),
 
 
 # Makes all tables, for reading and for papers, and all figures.
 rule paper_tables:
     input:
-        expand("results/tables/{table}.{format}", table=results.tables, format=["csv", "md", "tex"]),
-        expand("results/figures/{figure}.{format}", figure=results.figures, format=["svg", "png"]),
+        expand("results/tables/{table}.{format}", table=pipeline.tables, format=["csv", "md", "tex"]),
+        expand("results/figures/{figure}.{format}", figure=pipeline.figures, format=["svg", "png"]),

@@ -18,18 +18,14 @@ from paraphrastic_pipeline.workflow.corpora import (
     DESCRIBED_SENTENCES,
     MODEL_FILES,
     TRANSFORMER_FILES,
-    Corpora,
     languages_of,
     one_of,
     optional,
     shard_of,
     sides_of,
 )
-from paraphrastic_pipeline.workflow.evaluations import Evaluations
-from paraphrastic_pipeline.workflow.models import Models
+from paraphrastic_pipeline.workflow.pipeline import Pipeline
 from paraphrastic_pipeline.workflow.resources import resources_of
-from paraphrastic_pipeline.workflow.studies import Studies
-from paraphrastic_pipeline.workflow.outputs import Results
 from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:
@@ -38,11 +34,7 @@ try:
     read_config([Path(os.path.relpath(file)) for file in given])
     settings, datasets = check_config(config)
     config.update(as_json(settings))
-    corpora = Corpora(settings, datasets, ancient)
-    models = Models(corpora)
-    studies = Studies(models)
-    evaluations = Evaluations(models)
-    results = Results(evaluations, Path(workflow.basedir))
+    pipeline = Pipeline(settings, datasets, ancient)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -66,3 +58,9 @@ def calls(function, *others, without=()):
 def all_cores(wildcards):
     """Return the cores of the run, or 1 where a command such as --unlock needs none."""
     return workflow.resource_settings.cores or 1
+
+
+def training_threads(wildcards):
+    """Return the threads of a training run: on a cluster, one."""
+    elsewhere = workflow.remote_exec or not workflow.local_exec
+    return 1 if elsewhere else pipeline.training_threads(wildcards, all_cores(wildcards))

@@ -3,7 +3,7 @@
 
 rule gather_testsets:
     input:
-        testsets=evaluations.contamination_testsets,
+        testsets=pipeline.contamination_testsets,
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
@@ -14,9 +14,9 @@ rule gather_testsets:
         **resources_of("gather_testsets"),
     params:
         **calls("corpus.testset_sentences:gather_testsets"),
-        files=evaluations.contamination_texts,
+        files=pipeline.contamination_texts,
         # Test sentences are segmented like the model's training data, which is lower-cased before.
-        segmentation=lambda wildcards: corpora.modes("segmentation", models.definition(wildcards).languages),
+        segmentation=lambda wildcards: pipeline.modes("segmentation", pipeline.definition(wildcards).languages),
         lowercase=settings.text.lowercase,
     message:
         "Gather the sentences of the test sets for {wildcards.model}"
@@ -26,7 +26,7 @@ rule gather_testsets:
 
 rule mark_contamination:
     input:
-        unpack(optional(held_out=models.held_out)),
+        unpack(optional(held_out=pipeline.held_out)),
         selected=rules.select_pairs.output.selected,
         sentences=rules.gather_testsets.output.sentences,
     output:

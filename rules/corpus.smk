@@ -3,13 +3,13 @@
 
 rule extract_corpus:
     input:
-        downloads=lambda wildcards: corpora.downloads(wildcards.corpus, languages_of(wildcards.pair)),
+        downloads=lambda wildcards: pipeline.downloads(wildcards.corpus, languages_of(wildcards.pair)),
     output:
         pairs="results/pairs/{corpus}/{pair}.parquet",
     log:
         "results/logs/extract_corpus/{corpus}/{pair}.log",
     wildcard_constraints:
-        corpus=one_of(name for name in corpora.corpora if name not in settings.mined),
+        corpus=one_of(name for name in pipeline.corpora if name not in settings.mined),
     conda:
         "../envs/pipeline.yaml"
     resources:
@@ -17,11 +17,11 @@ rule extract_corpus:
     params:
         **calls("corpus.readers:extract_corpus"),
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
-        files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
-        version=lambda wildcards: corpora.versions(wildcards.corpus, languages_of(wildcards.pair)),
+        files=lambda wildcards: pipeline.described_files(wildcards.corpus, languages_of(wildcards.pair)),
+        version=lambda wildcards: pipeline.versions(wildcards.corpus, languages_of(wildcards.pair)),
         languages=sides_of,
         max_unreadable=settings.extraction.max_unreadable,
-        seed=lambda wildcards: corpora.drawing_seed(wildcards.corpus),
+        seed=lambda wildcards: pipeline.drawing_seed(wildcards.corpus),
     message:
         "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"
     script:
@@ -30,7 +30,7 @@ rule extract_corpus:
 
 rule score_pairs:
     input:
-        unpack(optional(identifier=corpora.identifier, punkt=corpora.punkt)),
+        unpack(optional(identifier=pipeline.identifier, punkt=pipeline.punkt)),
         # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
     output:
@@ -44,7 +44,7 @@ rule score_pairs:
     params:
         **calls("corpus.score:score_pairs"),
         languages=sides_of,
-        preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
+        preparation=lambda wildcards: pipeline.preparation(languages_of(wildcards.pair)),
         words=settings.text.words,
         identify=settings.text.identify,
         shard=shard_of,
@@ -80,10 +80,10 @@ rule select_pairs:
     params:
         **calls("corpus.select:select_pairs"),
         languages=sides_of,
-        selection=models.selection,
-        preparation=models.preparation,
+        selection=pipeline.selection,
+        preparation=lambda wildcards: pipeline.preparation(pipeline.definition(wildcards).languages),
         seed=settings.seed,
-        raw=lambda wildcards: models.definition(wildcards).duplicates == "drop_all",
+        raw=lambda wildcards: pipeline.definition(wildcards).duplicates == "drop_all",
     message:
         "Filter corpus {wildcards.corpus}, {wildcards.pair}, for model {wildcards.model}"
     script:
@@ -93,7 +93,7 @@ rule select_pairs:
 # What a model is not trained on, so that it can be judged by it.
 rule hold_out_pairs:
     input:
-        selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
+        selected=pipeline.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
     output:
         pairs="results/held_out/{model}.parquet",
         table="results/held_out/{model}.tsv",
@@ -101,17 +101,17 @@ rule hold_out_pairs:
     log:
         "results/logs/hold_out_pairs/{model}.log",
     wildcard_constraints:
-        model=one_of(models.held_out_models),
+        model=one_of(pipeline.held_out_models),
     conda:
         "../envs/pipeline.yaml"
     resources:
         **resources_of("hold_out_pairs"),
     params:
         **calls("corpus.held_out:hold_out_pairs"),
-        number=lambda wildcards: models.definition(wildcards).held_out.pairs,
-        share=lambda wildcards: models.definition(wildcards).held_out.share,
-        corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
-        texts=models.of("texts"),
+        number=lambda wildcards: pipeline.definition(wildcards).held_out.pairs,
+        share=lambda wildcards: pipeline.definition(wildcards).held_out.share,
+        corpora=lambda wildcards: pipeline.corpus_pairs[wildcards.model],
+        texts=pipeline.of("texts"),
         seed=settings.seed,
     message:
         "Choose the pairs that {wildcards.model} is not trained on"
@@ -121,9 +121,9 @@ rule hold_out_pairs:
 
 rule merge_pairs:
     input:
-        unpack(optional(held_out=models.held_out)),
-        selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
-        contaminated=models.if_dropped(
+        unpack(optional(held_out=pipeline.held_out)),
+        selected=pipeline.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
+        contaminated=pipeline.if_dropped(
             "results/contamination/{model}/{corpus}/{pair}.parquet", or_held_out=True
         ),
     output:
@@ -141,10 +141,10 @@ rule merge_pairs:
         **resources_of("merge_pairs"),
     params:
         **calls("corpus.merge:merge_pairs"),
-        merging=models.merging,
+        merging=pipeline.merging,
         seed=settings.seed,
         # Snakemake does not run a step again if only the order of its inputs changes.
-        version=lambda wildcards: models.corpus_pairs[wildcards.model],
+        version=lambda wildcards: pipeline.corpus_pairs[wildcards.model],
     message:
         "Merge the corpora of {wildcards.model}"
     script:

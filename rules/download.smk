@@ -20,7 +20,7 @@ rule download_file:
         function="registry.download:fetch",
         # A new version or digest needs a new download, but a new address or mirror does not: Snakemake never
         # runs a step again because of a parameter that depends on the output.
-        version=corpora.expected_file,
+        version=pipeline.expected_file,
         mirror=lambda wildcards, output: settings.mirror,
         file=lambda wildcards, output: asdict(datasets[wildcards.dataset].file(wildcards.file)),
     message:

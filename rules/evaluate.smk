@@ -6,8 +6,8 @@ from paraphrastic_pipeline.evaluation.tasks import TASKS
 # A system's folder in results/eval has its name; the name of an untrained model says so.
 rule evaluate_system:
     input:
-        lambda wildcards: evaluations.files(wildcards.system),
-        unpack(evaluations.task_files),
+        lambda wildcards: pipeline.system_files(wildcards.system),
+        unpack(pipeline.task_files),
     output:
         result="results/eval/{system}/{task}.json",
     log:
@@ -20,10 +20,10 @@ rule evaluate_system:
         **resources_of("evaluate_{task}"),
     params:
         **calls("evaluation.systems:evaluate_system", lambda wildcards: TASKS[wildcards.task].function),
-        system=lambda wildcards: evaluations.place(wildcards.system),
+        system=lambda wildcards: pipeline.place(wildcards.system),
         evaluate=lambda wildcards: TASKS[wildcards.task].function,
-        settings=evaluations.arguments,
-        about=evaluations.settings,
+        settings=pipeline.task_arguments,
+        about=pipeline.about_result,
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
     script:
@@ -47,11 +47,11 @@ use rule evaluate_system as evaluate_transfer with:
 rule write_card:
     input:
         "results/models/{model}/config.json",
-        evaluations.tokenizer_files,
+        pipeline.tokenizer_files,
         sweep="results/models/{model}/sweep.csv",
-        counts=lambda wildcards: f"results/corpora/{models.data_models[wildcards.model]}/counts.json",
-        results=evaluations.card_results,
-        held_out=evaluations.card_held_out,
+        counts=lambda wildcards: f"results/corpora/{pipeline.data_models[wildcards.model]}/counts.json",
+        results=pipeline.card_results,
+        held_out=pipeline.card_held_out,
     output:
         card="results/models/{model}/README.md",
     log:
@@ -62,9 +62,9 @@ rule write_card:
         **resources_of("write_card"),
     params:
         **calls("report.card:write_card"),
-        corpora=models.counted_corpora,
-        unknown=models.unknown_text,
-        loads_elsewhere=lambda wildcards: bool(evaluations.tokenizer_files(wildcards)),
+        corpora=pipeline.counted_corpora,
+        unknown=pipeline.unknown_text,
+        loads_elsewhere=lambda wildcards: bool(pipeline.tokenizer_files(wildcards)),
     message:
         "Write the card of {wildcards.model}"
     script:

@@ -1,6 +1,6 @@
 """Figures of tables and of trainings."""
 
-from paraphrastic_pipeline.workflow.outputs import FIGURES
+from paraphrastic_pipeline.workflow.pipeline import FIGURES
 
 
 rule plot_figure:
@@ -32,7 +32,7 @@ use rule plot_figure as plot_systems with:
     log:
         "results/logs/plot_systems/{table}.log",
     wildcard_constraints:
-        table=one_of(results.system_tables),
+        table=one_of(pipeline.system_tables),
     params:
         **calls("report.figures.systems:plot_systems"),
         title=lambda wildcards: CAPTIONS[wildcards.table],

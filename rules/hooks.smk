@@ -12,7 +12,7 @@ onstart:
     limit = workflow.scheduler.job_rate_limiter
     if limit and (limit.max_jobs, limit.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
-    for model, file in models.left_out.items() if workflow.is_main_process else ():
+    for model, file in pipeline.left_out.items() if workflow.is_main_process else ():
         logger.warning(f"{model} is skipped: {file} is given on request and is not here")
 
 

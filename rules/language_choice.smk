@@ -3,8 +3,8 @@
 
 rule measure_overlap:
     input:
-        dataset=models.of("training_data"),
-        vocabularies=models.of("vocabulary_files"),
+        dataset=pipeline.of("training_data"),
+        vocabularies=pipeline.of("vocabulary_files"),
     output:
         overlap="results/language_choice/{model}.json",
     log:
@@ -15,7 +15,7 @@ rule measure_overlap:
         **resources_of("measure_overlap"),
     params:
         **calls("evaluation.piece_overlap:measure_overlap"),
-        languages=lambda wildcards: models.definition(wildcards).languages,
+        languages=lambda wildcards: pipeline.definition(wildcards).languages,
     message:
         "Measure the overlap of the pieces of {wildcards.model}"
     script:

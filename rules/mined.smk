@@ -7,14 +7,14 @@ is translated.
 
 rule measure_similarity:
     input:
-        corpora.mining_system_files,
-        pairs=corpora.bitext,
+        pipeline.mining_system_files,
+        pairs=pipeline.bitext,
     output:
         similarity="results/similarity/{mined}/{corpus}/{scatteritem}.parquet",
     log:
         "results/logs/measure_similarity/{mined}/{corpus}/{scatteritem}.log",
     wildcard_constraints:
-        mined=one_of(corpora.mined_by("encoder")),
+        mined=one_of(pipeline.mined_by("encoder")),
     conda:
         "../envs/neural.yaml"
     # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
@@ -33,7 +33,7 @@ rule measure_similarity:
 
 rule sample_paraphrases:
     input:
-        measured=lambda wildcards: corpora.mined_shards(wildcards, "similarity", gather.shard),
+        measured=lambda wildcards: pipeline.mined_shards(wildcards, "similarity", gather.shard),
     output:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
@@ -49,7 +49,7 @@ rule sample_paraphrases:
     log:
         "results/logs/sample_paraphrases/{mined}/{pair}.log",
     wildcard_constraints:
-        mined=one_of(corpora.mined_by("encoder")),
+        mined=one_of(pipeline.mined_by("encoder")),
     conda:
         "../envs/pipeline.yaml"
     resources:
@@ -69,14 +69,14 @@ rule sample_paraphrases:
 # A job that was killed goes on from its last block, in a folder beside the output.
 rule translate_corpus:
     input:
-        corpora.mining_system_files,
-        pairs=corpora.bitext,
+        pipeline.mining_system_files,
+        pairs=pipeline.bitext,
     output:
         translated="results/translated/{mined}/{corpus}/{scatteritem}.parquet",
     log:
         "results/logs/translate_corpus/{mined}/{corpus}/{scatteritem}.log",
     wildcard_constraints:
-        mined=one_of(corpora.mined_by("translator")),
+        mined=one_of(pipeline.mined_by("translator")),
     conda:
         "../envs/neural.yaml"
     # Shards share the work on a processor.
@@ -95,7 +95,7 @@ rule translate_corpus:
 
 rule gather_translations:
     input:
-        translated=lambda wildcards: corpora.mined_shards(wildcards, "translated", gather.shard),
+        translated=lambda wildcards: pipeline.mined_shards(wildcards, "translated", gather.shard),
     output:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
@@ -111,7 +111,7 @@ rule gather_translations:
     log:
         "results/logs/gather_translations/{mined}/{pair}.log",
     wildcard_constraints:
-        mined=one_of(corpora.mined_by("translator")),
+        mined=one_of(pipeline.mined_by("translator")),
     conda:
         "../envs/pipeline.yaml"
     resources:

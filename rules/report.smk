@@ -2,8 +2,8 @@
 
 from paraphrastic_pipeline.report.provenance import config_digest
 
-PAGE_TABLES = expand("results/tables/{table}.csv", table=results.tables)
-PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)
+PAGE_TABLES = expand("results/tables/{table}.csv", table=pipeline.tables)
+PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=pipeline.system_tables)
 
 
 # Written after everything that a reader may look at: tables, figures, models and results of systems.
@@ -12,13 +12,13 @@ rule write_provenance:
         files=[
             *PAGE_TABLES,
             *PAGE_INTERVALS,
-            *expand("results/figures/{figure}.svg", figure=results.figures),
+            *expand("results/figures/{figure}.svg", figure=pipeline.figures),
             *(
                 f"results/models/{model}/{name}"
                 for model in settings.models
-                for name in [*corpora.model_file_names(model), "README.md"]
+                for name in [*pipeline.model_file_names(model), "README.md"]
             ),
-            *sorted({path for table in results.system_tables for path in results.files(table)}),
+            *sorted({path for table in pipeline.system_tables for path in pipeline.all_results(table)}),
         ],
     output:
         provenance="results/provenance.json",
@@ -44,8 +44,8 @@ rule write_report:
     input:
         PAGE_TABLES,
         PAGE_INTERVALS,
-        expand("results/figures/{figure}.svg", figure=results.figures),
-        results.files("held_out"),
+        expand("results/figures/{figure}.svg", figure=pipeline.figures),
+        pipeline.all_results("held_out"),
         rules.write_provenance.output.provenance,
     output:
         output=report(
@@ -62,8 +62,8 @@ rule write_report:
     params:
         **calls("report.page:write_report"),
         results=lambda wildcards: "results",
-        captions=results.captions,
-        figures=results.figures,
+        captions=pipeline.captions,
+        figures=pipeline.figures,
     message:
         "Write the report"
     script:

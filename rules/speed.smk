@@ -3,8 +3,8 @@
 
 rule measure_speed:
     input:
-        evaluations.speed_systems,
-        corpora=lambda wildcards: list(evaluations.speed_columns()),
+        pipeline.speed_systems,
+        corpora=lambda wildcards: list(pipeline.speed_columns()),
     output:
         speeds="results/eval/speed.json",
     log:
@@ -19,9 +19,9 @@ rule measure_speed:
         **calls("evaluation.speed:measure_speed"),
         **(as_json(settings.evaluation.speed) or {}),
         systems=lambda wildcards: {
-            system: evaluations.place(system) for system in evaluations.systems_of("speed")
+            system: pipeline.place(system) for system in pipeline.systems_of("speed")
         },
-        columns=lambda wildcards: list(evaluations.speed_columns().values()),
+        columns=lambda wildcards: list(pipeline.speed_columns().values()),
         language="en",
     message:
         "Measure the speed of all systems"

@@ -37,10 +37,10 @@ use rule tabulate_speed as tabulate_sweep with:
 
 use rule tabulate_speed as tabulate_studies with:
     input:
-        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
+        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in pipeline.study_models],
         sts=[
             f"results/eval/{model}/sts.json"
-            for _, _, model in models.study_models
+            for _, _, model in pipeline.study_models
             if settings.evaluation.sts is not None
         ],
         published="config/published/studies.csv",
@@ -50,31 +50,31 @@ use rule tabulate_speed as tabulate_studies with:
         "results/logs/tabulate_studies.log",
     params:
         **calls("evaluation.study_tables:tabulate_studies"),
-        models=models.study_models,
+        models=pipeline.study_models,
     message:
         "Tabulate the studies"
 
 
 use rule tabulate_speed as tabulate_contamination with:
     input:
-        counts=models.of_model_corpora("results/contamination/{data}/{corpus}/{pair}.counts.json"),
+        counts=pipeline.of_model_corpora("results/contamination/{data}/{corpus}/{pair}.counts.json"),
     output:
         table="results/tables/contamination.csv",
     log:
         "results/logs/tabulate_contamination.log",
     params:
         **calls("corpus.contamination:tabulate_contamination"),
-        corpora=models.model_corpora,
-        drop=models.dropped_kinds,
+        corpora=pipeline.model_corpora,
+        drop=pipeline.dropped_kinds,
     message:
         "Tabulate contamination"
 
 
 use rule tabulate_speed as tabulate_corpora with:
     input:
-        statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
-        samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
-        merged=models.merged_counts,
+        statistics=pipeline.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
+        samples=pipeline.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
+        merged=pipeline.merged_counts,
     output:
         table="results/tables/corpora.csv",
     log:
@@ -83,7 +83,7 @@ use rule tabulate_speed as tabulate_corpora with:
         **resources_of("tabulate_corpora"),
     params:
         **calls("corpus.statistics:tabulate_corpora"),
-        corpora=models.model_corpora,
+        corpora=pipeline.model_corpora,
         models=settings.models,
     message:
         "Tabulate the corpora"
@@ -91,15 +91,15 @@ use rule tabulate_speed as tabulate_corpora with:
 
 use rule tabulate_speed as tabulate_funnel with:
     input:
-        selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
-        merged=models.merged_counts,
+        selected=pipeline.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
+        merged=pipeline.merged_counts,
     output:
         table="results/tables/funnel.csv",
     log:
         "results/logs/tabulate_funnel.log",
     params:
         **calls("corpus.counts:tabulate_funnel"),
-        corpora=models.model_corpora,
+        corpora=pipeline.model_corpora,
         models=settings.models,
     message:
         "Tabulate the filter funnel"
@@ -107,10 +107,10 @@ use rule tabulate_speed as tabulate_funnel with:
 
 use rule tabulate_speed as tabulate_language_choice with:
     input:
-        overlaps=studies.language_choice_files("results/language_choice/{model}.json"),
-        sts=studies.language_choice_files("results/eval/{model}/sts.json"),
-        prefixed=studies.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
-        uriel=corpora.downloads(settings.language_choice.uriel),
+        overlaps=lambda wildcards: pipeline.language_choice_files("results/language_choice/{model}.json"),
+        sts=lambda wildcards: pipeline.language_choice_files("results/eval/{model}/sts.json"),
+        prefixed=lambda wildcards: pipeline.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
+        uriel=pipeline.downloads(settings.language_choice.uriel),
         published="config/published/language_choice_correlations.csv",
     output:
         table="results/tables/language_choice.csv",
@@ -126,22 +126,22 @@ use rule tabulate_speed as tabulate_language_choice with:
 
 rule tabulate_systems:
     input:
-        lambda wildcards: results.files(wildcards.table),
-        unpack(optional(published=results.published_file)),
+        lambda wildcards: pipeline.all_results(wildcards.table),
+        unpack(optional(published=pipeline.published_file)),
     output:
         table="results/tables/{table}.csv",
         intervals="results/tables/intervals/{table}.csv",
     log:
         "results/logs/tabulate_systems/{table}.log",
     wildcard_constraints:
-        table=one_of(results.system_tables),
+        table=one_of(pipeline.system_tables),
     conda:
         "../envs/pipeline.yaml"
     resources:
         **resources_of("tabulate"),
     params:
         **calls("evaluation.system_tables:tabulate_systems"),
-        systems=lambda wildcards: results.systems(wildcards.table),
+        systems=lambda wildcards: pipeline.table_results(wildcards.table),
         name="{table}",
         gather=settings.models,
     message:
@@ -152,7 +152,7 @@ rule tabulate_systems:
 
 rule render_table:
     input:
-        unpack(optional(intervals=results.intervals)),
+        unpack(optional(intervals=pipeline.intervals)),
         table="results/tables/{table}.csv",
     output:
         markdown="results/tables/{table}.md",
@@ -165,7 +165,7 @@ rule render_table:
         **resources_of("tabulate"),
     params:
         **calls("report.render:render_table"),
-        caption=lookup(dpath="{table}", within=results.captions),
+        caption=lookup(dpath="{table}", within=pipeline.captions),
     message:
         "Render the table {wildcards.table}"
     script:

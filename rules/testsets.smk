@@ -1,14 +1,13 @@
 """Test sets, and their sentences as text."""
 
 
-# STS. If the contamination check has another data set than the evaluation, that is prepared for this `use` alone.
 rule prepare_testsets:
     input:
-        download=evaluations.testset_file,
+        download=pipeline.testset_file,
     output:
-        testsets="results/testsets/{testset}{use}.parquet",
+        testsets="results/testsets/{testset}.parquet",
     log:
-        "results/logs/prepare_{testset}{use}.log",
+        "results/logs/prepare_{testset}.log",
     wildcard_constraints:
         testset="sts",
     conda:
@@ -25,7 +24,7 @@ rule prepare_testsets:
 
 use rule prepare_testsets as prepare_tatoeba with:
     input:
-        files=lambda wildcards: corpora.downloads(evaluations.testsets("tatoeba"), (wildcards.language, "en")),
+        files=lambda wildcards: pipeline.downloads(pipeline.testset_name("tatoeba"), (wildcards.language, "en")),
     output:
         testset="results/testsets/tatoeba/{language}.parquet",
     log:
@@ -42,38 +41,38 @@ use rule prepare_testsets as prepare_tatoeba with:
 
 use rule prepare_testsets as prepare_bucc with:
     input:
-        archive=lambda wildcards: corpora.downloads(
-            evaluations.testsets("bucc", wildcards.use), languages_of(wildcards.pair)
+        archive=lambda wildcards: pipeline.downloads(
+            pipeline.testset_name("bucc"), languages_of(wildcards.pair)
         )[0],
     output:
-        sentences="results/testsets/bucc{use}/{pair}.parquet",
-        gold="results/testsets/bucc{use}/{pair}.gold.parquet",
+        sentences="results/testsets/bucc/{pair}.parquet",
+        gold="results/testsets/bucc/{pair}.gold.parquet",
     log:
-        "results/logs/prepare_bucc{use}/{pair}.log",
+        "results/logs/prepare_bucc/{pair}.log",
     resources:
         **resources_of("prepare_bucc"),
     params:
         **calls("evaluation.bitext_data:prepare_bucc"),
-        languages=lambda wildcards: evaluations.bucc_file(wildcards).languages,
-        members=lambda wildcards: evaluations.bucc_file(wildcards).members,
+        languages=lambda wildcards: pipeline.bucc_file(wildcards).languages,
+        members=lambda wildcards: pipeline.bucc_file(wildcards).members,
         # The time of a file outside the project is no reason to run the step again, but another version is.
-        version=lambda wildcards: evaluations.bucc_file(wildcards).version,
+        version=lambda wildcards: pipeline.bucc_file(wildcards).version,
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
 
 
 use rule prepare_testsets as prepare_transfer with:
     input:
-        lambda wildcards: sum(evaluations.suite_files(wildcards).values(), []),
+        lambda wildcards: sum(pipeline.suite_files(wildcards).values(), []),
     output:
-        testsets="results/testsets/{suite}{use}.parquet",
+        testsets="results/testsets/{suite}.parquet",
     log:
-        "results/logs/prepare_transfer/{suite}{use}.log",
+        "results/logs/prepare_transfer/{suite}.log",
     resources:
         **resources_of("prepare_transfer"),
     params:
         **calls("evaluation.transfer_data:prepare_transfer"),
         suite="{suite}",
-        files=evaluations.suite_files,
+        files=pipeline.suite_files,
     message:
         "Prepare the data of {wildcards.suite}"

@@ -5,9 +5,9 @@
 # to which tables are fitted.
 rule embed_pieces:
     input:
-        lambda wildcards: evaluations.files(wildcards.system),
-        dataset=models.of("training_data"),
-        sentencepiece=models.of("vocabulary_files"),
+        lambda wildcards: pipeline.system_files(wildcards.system),
+        dataset=pipeline.of("training_data"),
+        sentencepiece=pipeline.of("vocabulary_files"),
     output:
         vectors="results/teachers/{model}/{system}/pieces.h5",
     log:
@@ -19,7 +19,7 @@ rule embed_pieces:
         **resources_of("embed_pieces"),
     params:
         **calls("training.teacher:embed_pieces"),
-        system=lambda wildcards: evaluations.place(wildcards.system),
+        system=lambda wildcards: pipeline.place(wildcards.system),
     message:
         "Embed the pieces of {wildcards.model} with {wildcards.system}"
     script:
@@ -29,8 +29,8 @@ rule embed_pieces:
 # The parts that are done lie beside the output, so that a step that was killed goes on.
 rule embed_sample:
     input:
-        lambda wildcards: evaluations.files(wildcards.system),
-        pairs=models.of("pairs"),
+        lambda wildcards: pipeline.system_files(wildcards.system),
+        pairs=pipeline.of("pairs"),
     output:
         vectors="results/teachers/{model}/{system}/sample.h5",
     log:
@@ -42,11 +42,11 @@ rule embed_sample:
         **resources_of("embed_sample"),
     params:
         **calls("training.teacher:embed_sample"),
-        system=lambda wildcards: evaluations.place(wildcards.system),
-        languages=models.languages_of_corpora,
-        known=lambda wildcards: models.known_to(wildcards.system),
-        texts=models.of("texts"),
-        sentences=lambda wildcards: models.definition(wildcards).training.teacher_sentences,
+        system=lambda wildcards: pipeline.place(wildcards.system),
+        languages=pipeline.languages_of_corpora,
+        known=lambda wildcards: pipeline.known_to(wildcards.system),
+        texts=pipeline.of("texts"),
+        sentences=lambda wildcards: pipeline.definition(wildcards).training.teacher_sentences,
     message:
         "Embed a sample of the sentences of {wildcards.model} with {wildcards.system}"
     script:
@@ -55,7 +55,7 @@ rule embed_sample:
 
 rule fit_tables:
     input:
-        dataset=models.of("training_data"),
+        dataset=pipeline.of("training_data"),
         pieces=rules.embed_pieces.output.vectors,
         sample=rules.embed_sample.output.vectors,
     output:
@@ -77,24 +77,24 @@ rule fit_tables:
 
 rule initialize_model:
     input:
-        models.transformer_files,
-        unpack(optional(vectors=models.of("initial_vectors"), tables=models.of("tables"))),
-        dataset=models.of("training_data"),
-        sentencepiece=models.of("vocabulary_files"),
+        pipeline.transformer_files,
+        unpack(optional(vectors=pipeline.of("initial_vectors"), tables=pipeline.of("tables"))),
+        dataset=pipeline.of("training_data"),
+        sentencepiece=pipeline.of("vocabulary_files"),
     output:
         multiext("results/untrained/{model}/", "sentencepiece.model", "config.json"),
         weights="results/untrained/{model}/model.safetensors",
     log:
         "results/logs/initialize_model/{model}.log",
     wildcard_constraints:
-        model=one_of(models.piece_models),
+        model=one_of(pipeline.piece_models),
     conda:
         "../envs/pipeline.yaml"
     resources:
         **resources_of("initialize_model"),
     params:
-        **calls("training.initialization:initialize_model", without=models.other_encoders),
-        definition=models.first_run,
+        **calls("training.initialization:initialize_model", without=pipeline.uncounted_modules),
+        definition=pipeline.run,
     message:
         "Save model {wildcards.model} as it is before training"
     script:
@@ -103,17 +103,17 @@ rule initialize_model:
 
 rule train_model:
     input:
-        models.transformer_files,
+        pipeline.transformer_files,
         unpack(
             optional(
-                vectors=models.of("initial_vectors"),
-                tables=models.of("tables"),
-                held_out=models.development("held_out"),
-                testsets=models.development("sts2017"),
+                vectors=pipeline.of("initial_vectors"),
+                tables=pipeline.of("tables"),
+                held_out=pipeline.development("held_out"),
+                testsets=pipeline.development("sts2017"),
             )
         ),
-        dataset=models.of("training_data"),
-        sentencepiece=models.of("vocabulary_files"),
+        dataset=pipeline.of("training_data"),
+        sentencepiece=pipeline.of("vocabulary_files"),
     # Checkpoints in the same folder are not outputs, since Snakemake deletes the outputs of a failed job.
     output:
         multiext("results/training/{model}/{run}/", "sentencepiece.model", "config.json", "training.jsonl"),
@@ -121,21 +121,21 @@ rule train_model:
     log:
         "results/logs/train_model/{model}/{run}.log",
     wildcard_constraints:
-        model=one_of(models.piece_models),
+        model=one_of(pipeline.piece_models),
     conda:
         "../envs/pipeline.yaml"
     # The runs of a configuration share the cores of a machine. A profile can give them other threads
     # (set-threads); results stay the same to the last digit.
-    threads: models.training_threads(workflow)
+    threads: training_threads
     resources:
         **resources_of("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).
-        gpu=models.gpu,
+        gpu=pipeline.gpu,
     params:
-        **calls("evaluation.training_runs:train_run", without=models.uncounted_modules),
-        definition=models.run,
+        **calls("evaluation.training_runs:train_run", without=pipeline.uncounted_modules),
+        definition=pipeline.run,
         # No reason to train again: Snakemake never compares a parameter that depends on the output.
-        watching=lambda wildcards, output: models.watching(wildcards),
+        watching=lambda wildcards, output: pipeline.watching(wildcards),
     message:
         "Train model {wildcards.model}, {wildcards.run}"
     script:
@@ -148,18 +148,18 @@ ruleorder: average_runs > train_model
 
 rule average_runs:
     input:
-        models.of_members(
+        pipeline.of_members(
             "results/training/{model}/{run}/sentencepiece.model",
             "results/training/{model}/{run}/config.json",
         ),
-        models=models.of_members("results/training/{model}/{run}/model.safetensors"),
+        models=pipeline.of_members("results/training/{model}/{run}/model.safetensors"),
     output:
         multiext("results/training/{model}/{run}/", "sentencepiece.model", "config.json"),
         weights="results/training/{model}/{run}/model.safetensors",
     log:
         "results/logs/average_runs/{model}/{run}.log",
     wildcard_constraints:
-        model=one_of(models.soups),
+        model=one_of(pipeline.soups),
         run=r"[^/]+-megabatch-\d+",
     conda:
         "../envs/pipeline.yaml"
@@ -175,8 +175,10 @@ rule average_runs:
 
 rule evaluate_run:
     input:
-        models.model_files("results/training/{model}/{run}"),
-        unpack(optional(held_out=models.held_out, testsets=models.sts2017)),
+        lambda wildcards: pipeline.model_files(
+            wildcards.model, f"results/training/{wildcards.model}/{wildcards.run}"
+        ),
+        unpack(optional(held_out=pipeline.held_out, testsets=pipeline.sts2017)),
         weights="results/training/{model}/{run}/model.safetensors",
     output:
         score="results/training/{model}/{run}/development.json",
@@ -188,7 +190,7 @@ rule evaluate_run:
         **resources_of("evaluate_run"),
     params:
         **calls("evaluation.development:evaluate_run"),
-        choose_by=lambda wildcards: models.definition(wildcards).choose_by,
+        choose_by=lambda wildcards: pipeline.definition(wildcards).choose_by,
     message:
         "Score model {wildcards.model}, {wildcards.run}, on its development data"
     script:
@@ -197,15 +199,15 @@ rule evaluate_run:
 
 rule choose_model:
     input:
-        models.files_of_runs,
-        scores=models.of_runs("results/training/{model}/{run}/development.json"),
+        pipeline.files_of_runs,
+        scores=pipeline.of_runs("results/training/{model}/{run}/development.json"),
     output:
         multiext("results/models/{model}/", *MODEL_FILES),
         sweep="results/models/{model}/sweep.csv",
     log:
         "results/logs/choose_model/{model}.log",
     wildcard_constraints:
-        model=one_of(models.piece_models),
+        model=one_of(pipeline.piece_models),
     conda:
         "../envs/pipeline.yaml"
     resources:
@@ -227,7 +229,7 @@ rule convert_tokenizer:
     log:
         "results/logs/convert_tokenizer/{model}.log",
     wildcard_constraints:
-        model=one_of(models.piece_models),
+        model=one_of(pipeline.piece_models),
     conda:
         "../envs/pipeline.yaml"
     resources:

@@ -3,24 +3,24 @@
 
 rule tokenize_pairs:
     input:
-        models.transformer_files,
+        pipeline.transformer_files,
         pairs=rules.merge_pairs.output.pairs,
     output:
         dataset="results/datasets/{model}/train.h5",
     log:
         "results/logs/tokenize_pairs/{model}.log",
     wildcard_constraints:
-        model=one_of(models.transformers),
+        model=one_of(pipeline.transformers),
     conda:
         "../envs/neural.yaml"
     resources:
         **resources_of("tokenize_pairs"),
     params:
         **calls("training.transformer:tokenize_pairs"),
-        architecture=models.of("architecture"),
+        architecture=pipeline.of("architecture"),
         lowercase=settings.text.lowercase,
-        grouped=models.of("grouped"),
-        texts=models.of("texts"),
+        grouped=pipeline.of("grouped"),
+        texts=pipeline.of("texts"),
     message:
         "Cut the training data of {wildcards.model} into the tokens of its Transformer"
     script:
@@ -35,7 +35,7 @@ use rule initialize_model as initialize_transformer with:
     log:
         "results/logs/initialize_transformer/{model}.log",
     wildcard_constraints:
-        model=one_of(models.transformers),
+        model=one_of(pipeline.transformers),
     conda:
         "../envs/neural.yaml"
 
@@ -48,12 +48,12 @@ use rule train_model as train_transformer with:
     log:
         "results/logs/train_transformer/{model}/{run}.log",
     wildcard_constraints:
-        model=one_of(models.transformers),
+        model=one_of(pipeline.transformers),
     conda:
         "../envs/neural.yaml"
     resources:
         **resources_of("train_transformer"),
-        gpu=models.gpu,
+        gpu=pipeline.gpu,
 
 
 use rule choose_model as choose_transformer with:
@@ -64,6 +64,6 @@ use rule choose_model as choose_transformer with:
     log:
         "results/logs/choose_transformer/{model}.log",
     wildcard_constraints:
-        model=one_of(models.transformers),
+        model=one_of(pipeline.transformers),
     conda:
         "../envs/neural.yaml"

@@ -3,7 +3,7 @@
 
 rule train_vocabulary:
     input:
-        unpack(optional(vectors=models.of("vocabulary_vectors"))),
+        unpack(optional(vectors=pipeline.of("vocabulary_vectors"))),
         pairs=rules.merge_pairs.output.pairs,
     output:
         model="results/vocabulary/{model}/{vocabulary}.model",
@@ -15,7 +15,7 @@ rule train_vocabulary:
         **resources_of("train_vocabulary"),
     params:
         **calls("training.vocabulary:train_vocabulary"),
-        settings=lambda wildcards: models.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
+        settings=lambda wildcards: pipeline.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
     message:
         "Learn the vocabulary {wildcards.vocabulary} of model {wildcards.model}"
     script:

@@ -7,9 +7,7 @@ from catalogue import of
 from configurations import ROOT, assert_fault, load
 
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
-from paraphrastic_pipeline.workflow.models import Models
 
 DEFINITIONS: dict[str, Any] = {
     "fr": {"languages": ["en", "fr"], "corpora": ["sample_aligned"]},
@@ -41,7 +39,7 @@ def config(**changes: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def evaluations() -> Evaluations:
     checked, datasets = check_config(config())
-    return Evaluations(Models(Corpora(checked, datasets, lambda path: path)))
+    return Evaluations(checked, datasets)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +64,7 @@ def test_the_files_of_a_comparison(evaluations: Evaluations) -> None:
         "testsets": ["results/held_out/fr.parquet", "results/held_out/english.parquet"],
         "pairs": ["results/corpora/fr/pairs.parquet", "results/corpora/english/pairs.parquet"],
     }
-    assert evaluations.arguments(job) == {
+    assert evaluations.task_arguments(job) == {
         "definitions": ["fr", "english"],
         "languages": [[("en", "fr")], [("en", "en")]],
     }

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from catalogue import read_results, results
+from catalogue import pipeline, read_pipeline
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ def test_a_study_leaves_out_models_whose_file_is_given_on_request(
         (tmp_path / place).parent.mkdir(parents=True)
         (tmp_path / place).touch()
     # Not the cached results, since they depend on the files that are there.
-    found = read_results("papers/simple_effective", {})
-    models = found.evaluations.models
+    found = read_pipeline("papers/simple_effective", {})
+    models = found
     czech = [f"cs-{encoder}-{size}" for size in ("1m", "2m") for encoder in ("lstm", "sp", "word", "trigram")]
     english = ["en-lstm-1m", "en-sp-1m", "en-word-1m", "en-trigram-1m"]
     assert [model for _, _, model in models.study_models] == [*english, *(czech if place else [])]
@@ -38,12 +38,12 @@ def test_a_model_to_build_stays_in_a_study_without_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    models = read_results("papers/simple_effective", {"models": ["cs-sp-1m"]}).evaluations.models
+    models = read_pipeline("papers/simple_effective", {"models": ["cs-sp-1m"]})
     assert "cs-sp-1m" in [model for _, _, model in models.study_models]
     assert "cs-sp-1m" not in models.left_out
 
 
 def test_captions_say_that_data_are_a_sample() -> None:
     mark = "; the data are a sample, or stand in for others"
-    assert {caption.endswith(mark) for caption in results(sample=True).captions.values()} == {True}
-    assert {caption.endswith(mark) for caption in results(sample=False).captions.values()} == {False}
+    assert {caption.endswith(mark) for caption in pipeline(sample=True).captions.values()} == {True}
+    assert {caption.endswith(mark) for caption in pipeline(sample=False).captions.values()} == {False}

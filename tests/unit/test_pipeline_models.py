@@ -4,19 +4,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from catalogue import of, results
+from catalogue import of, pipeline
 from configurations import load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.workflow.corpora import languages_of, one_of
-from paraphrastic_pipeline.workflow.studies import Studies
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
-    code = "import sys; from paraphrastic_pipeline.workflow import resources, outputs"
+    code = "import sys; from paraphrastic_pipeline.workflow import pipeline, resources"
     shown = subprocess.run(
         [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
@@ -40,7 +38,7 @@ def test_languages_of_a_pair_are_named_once() -> None:
 
 
 def test_files_of_a_corpus_are_those_of_its_languages() -> None:
-    corpora = results().evaluations.corpora
+    corpora = pipeline()
     paths = corpora.downloads("sample_aligned", ("en", "fr"))
     assert paths == [file.location for file in corpora.datasets["sample_aligned"].select(("en", "fr"))]
     assert [file["languages"] for file in corpora.described_files("sample_aligned", ("en", "fr"))] == [
@@ -59,36 +57,36 @@ def test_a_file_of_ones_own_is_known_by_its_digest(tmp_path: Path, monkeypatch: 
     path = tmp_path / "mine.tsv"
     path.write_text("a\tb\n")
     definitions = {"fr": {"languages": ["en", "fr"], "corpora": [{"path": str(path)}]}}
-    corpora = results(
+    corpora = pipeline(
         models=["fr"],
         definitions=definitions,
         language_choice={"models": []},
         studies={"megabatch": {"model": "fr", "vary": {"sweep.megabatch": [1]}}},
-    ).evaluations.corpora
+    )
     assert corpora.downloads("mine", ("en", "fr")) == [f"ancient {path}"]
 
 
 def test_paraphrases_alone_are_compared_by_their_words() -> None:
-    corpora = results("paper").evaluations.corpora
+    corpora = pipeline("paper")
     english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
     assert corpora.punkt(french) == []
     assert corpora.punkt(english) == ["resources/downloads/punkt/punkt_tab.zip"]
     assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})
-    assert results().evaluations.corpora.modes("folding", ("en", "tr")) == {"tr": "dotted"}
+    assert pipeline().modes("folding", ("en", "tr")) == {"tr": "dotted"}
 
 
 def test_languages_are_identified_unless_the_identifier_is_null() -> None:
     identifier = ["resources/downloads/sample_languages/languages.ftz"]
-    assert results().evaluations.corpora.identifier(of()) == identifier
+    assert pipeline().identifier(of()) == identifier
     without = {"bitext": {"language": None}, "paraphrase": {"language": None}}
-    assert results(language_id=None, selection=without).evaluations.corpora.identifier(of()) == []
+    assert pipeline(language_id=None, selection=without).identifier(of()) == []
 
 
 # Models.
 
 
 def test_models_of_a_study_have_the_data_of_their_model() -> None:
-    models = results().evaluations.models
+    models = pipeline()
     assert models.data_models["de-megabatch-2"] == "de"
     assert models.of("training_data")(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
     assert models.derived["de-megabatch-2"]["vocabulary_files"] == [
@@ -101,10 +99,10 @@ def test_models_of_a_study_have_the_data_of_their_model() -> None:
 
 
 def test_corpora_of_a_model_are_those_of_its_definition() -> None:
-    models = results().evaluations.models
+    models = pipeline()
     assert models.of_corpora("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
     assert models.if_dropped("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
-    kept = results(contamination={"drop": "none"}).evaluations.models
+    kept = pipeline(contamination={"drop": "none"})
     assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
     assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
     assert models.derived["fr"]["max_pairs"] == [None]
@@ -112,7 +110,7 @@ def test_corpora_of_a_model_are_those_of_its_definition() -> None:
 
 
 def test_a_run_has_the_settings_of_the_sweep() -> None:
-    models = results().evaluations.models
+    models = pipeline()
     assert models.definition(of(model="en")).trainings.keys() == {
         "dropout-0.0-megabatch-10",
         "dropout-0.1-megabatch-10",
@@ -123,51 +121,32 @@ def test_a_run_has_the_settings_of_the_sweep() -> None:
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
 
 
-def machine(cores: int | None, **more: bool) -> SimpleNamespace:
-    """A workflow of Snakemake."""
-    settings = SimpleNamespace(cores=cores)
-    return SimpleNamespace(resource_settings=settings, **{"local_exec": True, "remote_exec": False, **more})
-
-
 def test_the_runs_of_all_models_share_the_cores() -> None:
-    models = results().evaluations.models
+    models = pipeline()
     run = of(model="fr", run="dropout-0.0-megabatch-10")
     # Six models, two of them of a study, have two runs each.
-    assert [models.training_threads(machine(n))(run) for n in (None, 1, 23, 24, 1000)] == [1, 1, 1, 2, 8]
-    for elsewhere in ({"local_exec": False}, {"remote_exec": True}):
-        assert models.training_threads(machine(1000, **elsewhere))(run) == 1
+    assert [models.training_threads(run, n) for n in (1, 23, 24, 1000)] == [1, 1, 2, 8]
     training = {**load("config")["training"], "engine": "autograd"}
     # More threads would change the digits of autograd.
-    assert results(training=training).evaluations.models.training_threads(machine(1000))(run) == 1
+    assert pipeline(training=training).training_threads(run, 1000) == 1
 
 
-def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -> None:
+def test_test_sets_are_no_reason_to_train_again() -> None:
     wildcards = of(model="en", run="dropout-0.0-megabatch-10")
-    models = results().evaluations.models
+    models = pipeline()
     files = {"sts2017": "results/testsets/sts.parquet", "held_out": "results/held_out/en.parquet"}
     for measure, path in files.items():
         assert models.development(measure)(wildcards) == [f"ancient {path}"]
-    transformers = "paraphrastic_pipeline.training.transformer"
-    assert models.uncounted_modules(wildcards) == (
-        transformers,
-        "paraphrastic_pipeline.evaluation.development",
-        "paraphrastic_pipeline.evaluation.held_out",
-    )
-    training = {**load("config")["training"], "early_stopping": {"patience": 2, "every": 1}}
-    stopping = results(training=training).evaluations.models
-    for measure, path in files.items():
-        assert stopping.development(measure)(wildcards) == [path]
-    assert stopping.uncounted_modules(wildcards) == (transformers,)
+    modules = ("evaluation.development", "evaluation.held_out", "training.transformer")
+    assert models.uncounted_modules(wildcards) == tuple(f"paraphrastic_pipeline.{name}" for name in modules)
 
 
 def test_a_study_that_is_off_is_refused_by_its_key() -> None:
     with pytest.raises(InputError, match=r"language_choice\.models: is empty"):
-        Studies(results(language_choice={"models": []}).evaluations.models).language_choice_files("{model}")(
-            of()
-        )
-    there = Studies(results().evaluations.models)
-    assert there.language_choice_files("{model}")(of()) == ["de", "es", "fr"]
-    assert there.language_choice_files("{model}", prefixed=True)(of()) == []
+        pipeline(language_choice={"models": []}).language_choice_files("{model}")
+    there = pipeline()
+    assert there.language_choice_files("{model}") == ["de", "es", "fr"]
+    assert there.language_choice_files("{model}", prefixed=True) == []
 
 
 # Evaluations.

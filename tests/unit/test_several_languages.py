@@ -10,7 +10,6 @@ from configurations import DEFAULT, REGISTRY, ROOT, changed, checked
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
 from paraphrastic_pipeline.settings.check import check_config
-from paraphrastic_pipeline.workflow.corpora import Corpora
 from paraphrastic_pipeline.workflow.models import Models
 
 HERE = {"registry": str(ROOT / DEFAULT)}
@@ -25,7 +24,7 @@ def several(corpora: list, languages: tuple[str, ...] = ("en", "de", "es", "fr")
 
 def models_of(config: dict) -> Models:
     found, datasets = check_config(config | HERE)
-    return Models(Corpora(found, datasets))
+    return Models(found, datasets)
 
 
 @pytest.mark.parametrize(

@@ -21,15 +21,15 @@ from paraphrastic_pipeline.workflow.corpora import Wildcards, folder_files, lang
 from paraphrastic_pipeline.workflow.models import Models
 
 
-class Evaluations:
+class Evaluations(Models):
     """What a checked configuration says about evaluating its models and other people's encoders.
 
     Raises:
         InputError: `evaluation.only` names unknown tasks or systems; the message has one line for each.
     """
 
-    def __init__(self, models: Models) -> None:
-        self.models, self.corpora, self.config = models, models.corpora, models.config
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         definitions = self.config.definitions
         # Models by the names of the systems that they are before training.
         self.untrained = {f"{model}-untrained": model for model in definitions}
@@ -40,7 +40,7 @@ class Evaluations:
         self.speed_models = [
             model
             for model in self.config.models
-            if self.config.evaluation.speed and any("en" in pair for _, pair in models.corpus_pairs[model])
+            if self.config.evaluation.speed and any("en" in pair for _, pair in self.corpus_pairs[model])
         ]
 
     def _check_only(self) -> None:
@@ -82,16 +82,16 @@ class Evaluations:
         """Return where a system is, in the form that `open_encoder` takes."""
         if entry := self.config.systems.get(system):
             return {entry.kind: entry.place, "label": entry.label or system}
-        if teacher := self.models.teacher_places.get(system):
+        if teacher := self.teacher_places.get(system):
             return {"path": teacher, "label": system}
         model = self.untrained.get(system)
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 
-    def files(self, system: str) -> list[str]:
+    def system_files(self, system: str) -> list[str]:
         """Return the files of a system; none if it has only a name."""
         place = self.place(system)
         if isinstance(place, str):
-            return self.corpora.model_files(self.model_of(system), place)
+            return self.model_files(self.model_of(system), place)
         return folder_files(next(iter(place.values())))
 
     def knows(self, system: str, *languages: str) -> bool:
@@ -101,7 +101,7 @@ class Evaluations:
 
     # Tasks.
 
-    def settings(self, wildcards: Wildcards) -> Json:
+    def about_result(self, wildcards: Wildcards) -> Json:
         """Return what results tell besides figures, in the form of `results.write_result`."""
         return {
             "task": wildcards.task,
@@ -110,7 +110,7 @@ class Evaluations:
             "sample": self.config.sample,
         }
 
-    def arguments(self, wildcards: Wildcards) -> Json:
+    def task_arguments(self, wildcards: Wildcards) -> Json:
         """Return the arguments of the task's own function."""
         task = TASKS[wildcards.task]
         settings: Json = dict(task.settings)
@@ -123,7 +123,7 @@ class Evaluations:
         return settings
 
     def _languages_of_corpora(self, model: str) -> list[tuple[str, str]]:
-        return [pair for _, pair in self.models.corpus_pairs[model]]
+        return [pair for _, pair in self.corpus_pairs[model]]
 
     def task_files(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """Return the test sets of a task, one per part if parts have their own, and the official digests.
@@ -134,7 +134,7 @@ class Evaluations:
         if task.others:
             of_model = [self.model_of(wildcards.system)]
             parts = of_model if task.of_models else self.evaluated(wildcards.task, wildcards.system)
-            data = [self.models.data_models[part] for part in parts]
+            data = [self.data_models[part] for part in parts]
             named = {"testsets": task.testsets, "pairs": task.others}
             of_parts = {name: [path.format(part=part) for part in data] for name, path in named.items()}
             return {name: paths[0] if task.of_models else paths for name, paths in of_parts.items()}
@@ -161,7 +161,7 @@ class Evaluations:
         if of_task.testsets == TASKS["sts"].testsets and self.config.evaluation.sts is None:
             return False
         if of_task.of_models:
-            return self.model_of(system) in self.models.held_out_models
+            return self.model_of(system) in self.held_out_models
         if of_task.parts:
             return bool(self.parts(task, system))
         named = of_task.related and system in self.config.evaluation.only.get(task, [])
@@ -186,9 +186,9 @@ class Evaluations:
         """
         if system in self.config.systems:
             return True
-        models, own = self.models, self.model_of(system)
+        own = self.model_of(system)
         corpora = [set(self.config.definitions[name].names) for name in (own, definition)]
-        return models.data_models[own] == models.data_models[definition] or corpora[0].isdisjoint(corpora[1])
+        return self.data_models[own] == self.data_models[definition] or corpora[0].isdisjoint(corpora[1])
 
     def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
         """Return a task's chosen parts, or else those in the data set whose languages the models know."""
@@ -199,7 +199,7 @@ class Evaluations:
             return {}
         if kind == "definitions":
             return {name: tuple(self.config.definitions[name].languages) for name in settings}
-        chosen, pairs = getattr(settings, kind), self.corpora.datasets[settings.testsets].pairs
+        chosen, pairs = getattr(settings, kind), self.datasets[settings.testsets].pairs
         definitions = [self.config.definitions[model] for model in self.config.models]
         known = dict.fromkeys(code for definition in definitions for code in definition.languages)
         if kind == "languages":
@@ -218,20 +218,19 @@ class Evaluations:
         if not parts and TASKS[task].parts == "definitions":
             raise InputError(f"{system}: cannot be judged by any of the definitions of evaluation.retrieval")
         if not parts and TASKS[task].parts != "tracks":
-            raise InputError(f"{system}: knows none of the evaluated languages of {self.testsets(task)}")
+            raise InputError(f"{system}: knows none of the evaluated languages of {self.testset_name(task)}")
         return parts
 
-    def testsets(self, task: str, use: str = "") -> Any:
+    def testset_name(self, task: str) -> Any:
         """Return the data set of a task's prepared files, or its data sets by name.
 
         It is the one of the evaluation, or if nothing is evaluated on the task, the one of the contamination
-        check. If they differ, the `use` of the latter is `-contamination`.
+        check.
         """
         settings = getattr(self.config.evaluation, task)
-        checked = getattr(self.config.contamination.testsets, task, None)
-        if checked and (use or settings is None):
-            return checked
         if settings is None:
+            if checked := getattr(self.config.contamination.testsets, task, None):
+                return checked
             raise InputError(f"config: evaluation.{task}: is null, so nothing is evaluated on it")
         return settings.testsets if TASKS[task].parts else as_json(settings)
 
@@ -239,20 +238,20 @@ class Evaluations:
 
     def testset_file(self, wildcards: Wildcards) -> str | list[str]:
         """Return the downloaded file of the job's test set; STS may have several."""
-        files = self.corpora.downloads(self.testsets(wildcards.testset, wildcards.use))
+        files = self.downloads(self.testset_name(wildcards.testset))
         return files if len(files) > 1 else files[0]
 
     def bucc_file(self, wildcards: Wildcards) -> RemoteFile:
         """Return BUCC's archive of the job's pair."""
-        name = self.testsets("bucc", wildcards.use)
-        (file,) = self.corpora.datasets[name].select(languages_of(wildcards.pair))
+        name = self.testset_name("bucc")
+        (file,) = self.datasets[name].select(languages_of(wildcards.pair))
         return file
 
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Return the files of a suite of transfer tasks, by data set."""
-        named = self.testsets(wildcards.suite, wildcards.use)
+        named = self.testset_name(wildcards.suite)
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
-        return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
+        return {dataset: self.downloads(name) for dataset, name in by_name.items()}
 
     def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
         """Return the files with sentences that a model must not train on, each with its test set's name.
@@ -260,7 +259,7 @@ class Evaluations:
         A file in two languages counts only if the model knows both and, if the evaluation chooses languages
         or pairs, only if it is among these. Other models do not matter: they are no reason to train again.
         """
-        known = set(self.models.definition(wildcards).languages)
+        known = set(self.definition(wildcards).languages)
         # If two test sets use one data set, it is read once.
         testsets = as_json(self.config.contamination.testsets).items()
         by_name = {name: testset for testset, name in testsets if name is not None}
@@ -273,7 +272,7 @@ class Evaluations:
             # A language stands for its pair with English.
             named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
             # All files of STS are prepared in one.
-            for file in self.corpora.datasets[name].files[: 1 if testset == "sts" else None]:
+            for file in self.datasets[name].files[: 1 if testset == "sts" else None]:
                 pair = set(file.languages)
                 if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
                     files.append((testset, file))
@@ -288,12 +287,9 @@ class Evaluations:
         paths = []
         for testset, file in self.contamination_files(wildcards):
             if testset == "tatoeba":
-                paths += self.corpora.locations([file])
-                continue
-            name = getattr(self.config.contamination.testsets, testset)
-            use = "" if self.testsets(testset) == name else "-contamination"
-            path = TASKS[testset].testsets.format(part="-".join(file.languages))
-            paths.append(path.replace(f"/{testset}", f"/{testset}{use}"))
+                paths += self.locations([file])
+            else:
+                paths.append(TASKS[testset].testsets.format(part="-".join(file.languages)))
         return paths
 
     def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
@@ -319,9 +315,9 @@ class Evaluations:
 
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files with which other libraries load a model; none if only this library can."""
-        architecture = self.models.definition(wildcards).architecture
+        architecture = self.definition(wildcards).architecture
         if architecture.transformer:
-            return self.corpora.model_files(wildcards.model, f"results/models/{wildcards.model}")
+            return self.model_files(wildcards.model, f"results/models/{wildcards.model}")
         loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
         names = ("tokenizer", "modules") if loads else ()
         return [f"results/models/{wildcards.model}/{name}.json" for name in names]
@@ -330,7 +326,7 @@ class Evaluations:
 
     def speed_systems(self, wildcards: Wildcards) -> list[str]:
         """Return the files of all systems whose speed is measured."""
-        return [file for system in self.systems_of("speed") for file in self.files(system)]
+        return [file for system in self.systems_of("speed") for file in self.system_files(system)]
 
     def speed_columns(self) -> dict[str, list[str]]:
         """Return the training pairs whose English sentences are embedded, and their English columns."""
@@ -340,7 +336,7 @@ class Evaluations:
             )
         columns = {}
         for model in self.speed_models:
-            pairs, data = self.models.corpus_pairs[model], self.models.data_models[model]
+            pairs, data = self.corpus_pairs[model], self.data_models[model]
             corpus, pair = next((corpus, pair) for corpus, pair in pairs if "en" in pair)
             mixed = len({language for _, language in pairs}) > 1
             path = (

@@ -5,7 +5,6 @@ As in `corpora`, a method that takes `wildcards` serves a rule as an input or pa
 
 import json
 import re
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -65,13 +64,12 @@ def _data_of(definition: Definition) -> str:
     return json.dumps([data, definition.vocabularies, definition.architecture.tables], sort_keys=True)
 
 
-class Models:
-    """What a checked configuration says about its models, whose corpora are `corpora`."""
+class Models(Corpora):
+    """What a checked configuration says about its models, besides their corpora; see `Corpora`."""
 
-    def __init__(self, corpora: Corpora) -> None:
-        self.corpora = corpora
-        self.config = config = corpora.config
-        definitions = config.definitions
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        config, definitions = self.config, self.config.definitions
         # The models that are Transformers, and those with tables of pieces.
         self.transformers = [
             model for model, definition in definitions.items() if definition.encoder.transformer
@@ -85,7 +83,7 @@ class Models:
             model: [
                 (name, pair)
                 for name in definitions[model].names
-                for pair in pairs_of(definitions[model], name, corpora.datasets)
+                for pair in pairs_of(definitions[model], name, self.datasets)
             ]
             for model in definitions
         }
@@ -132,7 +130,7 @@ class Models:
     def _derived(self, model: str, definition: Definition) -> Json:
         data, names = self.data_models[model], {}
         pairs = self.corpus_pairs.get(model, [])
-        vectors = self.corpora.downloads(definition.training.initial_vectors)
+        vectors = self.downloads(definition.training.initial_vectors)
         units: dict[str, Json] = {}
         for name, (unit, sides) in definition.vocabularies.items():
             vocabulary = definition.vocabulary.of_unit(unit)
@@ -149,9 +147,9 @@ class Models:
             # How often these are written into the training data.
             "weights": [definition.weights.get(corpus) or 1 for corpus, _ in pairs],
             # The corpora without pairs, by their numbers.
-            "texts": [number for number, (corpus, _) in enumerate(pairs) if self.corpora.is_text(corpus)],
+            "texts": [number for number, (corpus, _) in enumerate(pairs) if self.is_text(corpus)],
             # Whether sentences from the same line of a corpus all mean the same.
-            "grouped": any(self.corpora.grouped(corpus) for corpus in definition.names),
+            "grouped": any(self.grouped(corpus) for corpus in definition.names),
             "training_data": f"results/datasets/{data}/train.h5",
             # Training settings of each vocabulary, except the seed.
             "vocabularies": names,
@@ -186,7 +184,7 @@ class Models:
     def _lacking_file(self, model: str) -> str | None:
         """Return a file of a model's corpora that is given on request and not here; None if there is none."""
         for corpus, pair in self.corpus_pairs.get(model, []):
-            for file in self.corpora.datasets[corpus].select(tuple(dict.fromkeys(pair))):
+            for file in self.datasets[corpus].select(tuple(dict.fromkeys(pair))):
                 path = file.on_request
                 # A finished download is enough, and so is a file by hand.
                 places = (path, file.location, MANUAL / corpus / file.name)
@@ -203,16 +201,6 @@ class Models:
         place = self.definition(wildcards).encoder.transformer
         return folder_files(place) if place and Path(place).is_dir() else []
 
-    def model_files(self, folder: str) -> OfWildcards:
-        """Return a function for the files of the job's model in a folder of results."""
-        return lambda wildcards: self.corpora.model_files(
-            wildcards.model, folder.format(**dict(wildcards.items()))
-        )
-
-    def first_run(self, wildcards: Wildcards) -> Json:
-        """Return the first run of the job's model, which its untrained version is, too; see `run`."""
-        return self._training(wildcards, next(iter(self.definition(wildcards).trainings.values())))
-
     def definition(self, wildcards: Wildcards) -> Definition:
         """Return the definition of the job's model."""
         return self.config.definitions[wildcards.model]
@@ -220,7 +208,7 @@ class Models:
     def filters(self, wildcards: Wildcards) -> BitextSelection:
         """Return the filters of the job's model for pairs in the job's languages."""
         kind = selection_kind(languages_of(wildcards.pair))
-        if self.corpora.is_text(wildcards.corpus):
+        if self.is_text(wildcards.corpus):
             # Filters that compare the sides of a paraphrase would drop all of its lines.
             kind = "bitext"
         selection = self.definition(wildcards).selection
@@ -252,7 +240,7 @@ class Models:
         corpora = [corpus for corpus, _ in self.corpus_pairs[model]]
         return [
             (corpus if corpora.count(corpus) == 1 else f"{corpus} {'-'.join(pair)}")
-            + (WITHOUT_PAIRS if self.corpora.is_text(corpus) else "")
+            + (WITHOUT_PAIRS if self.is_text(corpus) else "")
             for corpus, pair in self.corpus_pairs[model]
         ]
 
@@ -294,19 +282,17 @@ class Models:
         """
         return [file for model in self.config.models for file in self.corpus_files(model, path)]
 
-    def settings(self, wildcards: Wildcards) -> TrainingSettings:
-        """Return the settings of a training run."""
+    def training_settings(self, wildcards: Wildcards) -> TrainingSettings:
+        """Return the settings of a training run, or of the first one for a model before training."""
         definition = self.definition(wildcards)
         # Snakemake also asks `train_model` for a run that is the average of several trainings.
-        return {**definition.runs, **definition.trainings}[wildcards.run]
+        runs = {**definition.trainings, **definition.runs}
+        return runs[getattr(wildcards, "run", next(iter(runs)))]
 
     def run(self, wildcards: Wildcards) -> Json:
         """Return what a training run makes, in the form of `initialization.TrainingInputs.of_definition`."""
-        return self._training(wildcards, self.settings(wildcards))
-
-    def _training(self, wildcards: Wildcards, settings: TrainingSettings) -> Json:
         return {
-            "settings": as_json(settings),
+            "settings": as_json(self.training_settings(wildcards)),
             "architecture": self.derived[wildcards.model]["architecture"],
             "config": self._about(wildcards),
         }
@@ -323,7 +309,7 @@ class Models:
         """Return all files of every run of a model."""
         model = wildcards.model
         folders = [f"results/training/{model}/{run}" for run in self.definition(wildcards).runs]
-        return [path for folder in folders for path in self.corpora.model_files(model, folder)]
+        return [path for folder in folders for path in self.model_files(model, folder)]
 
     def of_members(self, *paths: str) -> OfWildcards:
         """Return a function for these files of every training that a run is the average of."""
@@ -342,30 +328,23 @@ class Models:
     def development(self, measure: Measure) -> OfWildcards:
         """Return a function for the data of a measure on which the job's model is scored in training.
 
-        Changed data are a reason to train again only if the scores decide when to stop.
+        Their times are no reason to train again, since the scores are mostly just shown.
         """
         files = self.held_out if measure == "held_out" else self.sts2017
-
-        def wanted(wildcards: Wildcards) -> list[str]:
-            paths = files(wildcards) if self.definition(wildcards).choose_by in ("mean", measure) else []
-            decides = self.settings(wildcards).early_stopping
-            return paths if decides else [self.corpora.ancient(path) for path in paths]
-
-        return wanted
-
-    def other_encoders(self, wildcards: Wildcards) -> tuple[str, ...]:
-        """Return the module of Transformers, unless the job's model is one.
-
-        Changes of the returned modules are no reason to make the model again.
-        """
-        is_transformer = wildcards.model in self.transformers
-        return () if is_transformer else ("paraphrastic_pipeline.training.transformer",)
+        return lambda wildcards: (
+            [self.ancient(path) for path in files(wildcards)]
+            if self.definition(wildcards).choose_by in ("mean", measure)
+            else []
+        )
 
     def uncounted_modules(self, wildcards: Wildcards) -> tuple[str, ...]:
-        """Return `other_encoders`, and what scores models unless the scores decide when to stop."""
-        scoring = ("development", "held_out") if not self.settings(wildcards).early_stopping else ()
-        modules = (f"paraphrastic_pipeline.evaluation.{name}" for name in scoring)
-        return (*self.other_encoders(wildcards), *modules)
+        """Return the modules whose changes are no reason to train again.
+
+        These are what scores models meanwhile and, unless the job's model is one, the module of Transformers.
+        """
+        others = () if wildcards.model in self.transformers else ("training.transformer",)
+        modules = ("evaluation.development", "evaluation.held_out", *others)
+        return tuple(f"paraphrastic_pipeline.{module}" for module in modules)
 
     def _about(self, wildcards: Wildcards) -> Json:
         """Return the content of a model's config.json besides training."""
@@ -376,7 +355,7 @@ class Models:
             "corpora": {name: version for name, (version, _) in self._corpora_of(wildcards).items()},
             **self._permission(wildcards),
             "unit": definition.architecture.units[0],
-            **self.preparation(wildcards),
+            **self.preparation(definition.languages),
         }
 
     def _permission(self, wildcards: Wildcards) -> Json:
@@ -391,17 +370,13 @@ class Models:
             on_hub = hub_name((system and system.sentence_transformers) or teacher)
             name = on_hub or (system and system.label) or Path(teacher).name
             teachers[name] = (system and system.licence) or "-"
-        sets = self.corpora.datasets
+        sets = self.datasets
         uses = {
             sets[corpus].commercial if corpus in sets else "unknown" for corpus in self._corpora_of(wildcards)
         }
         uses |= {"yes" if licence in OPEN_LICENCES else "unknown" for licence in teachers.values()}
         use = "forbidden" if "no" in uses else "allowed" if uses == {"yes"} else "unknown"
         return {"commercial_use": use} | ({"teachers": teachers} if teachers else {})
-
-    def preparation(self, wildcards: Wildcards) -> Json:
-        """Return how a model's text is prepared, in its training data and, by its config.json, in use."""
-        return self.corpora.preparation(self.definition(wildcards).languages)
 
     def counted_corpora(self, wildcards: Wildcards) -> list[tuple[str, str, str]]:
         """Return name, version and licence of all that a model's counts of pairs have a row for, in order.
@@ -426,7 +401,7 @@ class Models:
 
     def _corpora_of(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
         """Return version and licence of each corpus that a model is trained on."""
-        sets = self.corpora.datasets
+        sets = self.datasets
         return {
             corpus: (sets[corpus].select(tuple(dict.fromkeys(pair)))[0].version, sets[corpus].licence)
             for corpus, pair in self.corpus_pairs[wildcards.model]
@@ -436,17 +411,13 @@ class Models:
         """Return how many GPUs a training run asks for."""
         return int(self.definition(wildcards).training.device == "cuda")
 
-    def training_threads(self, workflow: Any) -> Callable[[Wildcards], int]:
-        """Return a function for the threads of a training run; the runs of all models share the cores.
+    def training_threads(self, wildcards: Wildcards, cores: int) -> int:
+        """Return the threads of a training run if the runs of all models share the cores.
 
-        Autograd has one, since its digits depend on the number of threads. On a cluster, each run has one.
+        Autograd has one, since its digits depend on the number of threads.
         """
-
-        def threads(wildcards: Wildcards) -> int:
-            fused = self.settings(wildcards).trains_fused(self.definition(wildcards).architecture)
-            if not fused or workflow.remote_exec or not workflow.local_exec:
-                return 1
-            runs = sum(len(self.config.definitions[model].trainings) for model in self.trained_models)
-            return min(max(1, (workflow.resource_settings.cores or 1) // runs), _THREADS)
-
-        return threads
+        settings = self.training_settings(wildcards)
+        if not settings.trains_fused(self.definition(wildcards).architecture):
+            return 1
+        runs = sum(len(self.config.definitions[model].trainings) for model in self.trained_models)
+        return min(max(1, cores // runs), _THREADS)

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.report.contents import CAPTIONS
-from paraphrastic_pipeline.settings.definitions import seed_runs
+from paraphrastic_pipeline.settings.definitions import prefixed_name, seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 
@@ -17,19 +19,14 @@ FIGURES = {
 }
 
 
-class Results:
-    """What a checked configuration says about tables and figures.
+class Pipeline(Evaluations):
+    """All that a checked configuration says about its corpora, models, evaluations, tables and figures."""
 
-    Args:
-        evaluations: the evaluations whose results the tables show.
-        root: the folder of the project, whose `config/published/` has one CSV file per published table.
-    """
-
-    def __init__(self, evaluations: Evaluations, root: Path) -> None:
-        self.evaluations, self.root = evaluations, root
-        self.config = config = evaluations.config
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        config = self.config
         # The tables of systems that have at least one row.
-        self.system_tables = [table for table in LAYOUTS if self.rows(table)]
+        self.system_tables = [table for table in LAYOUTS if self.table_systems(table)]
         # All tables that are made.
         made = [table for table, is_made in self._others().items() if is_made]
         self.tables = [*self.system_tables, *made]
@@ -50,18 +47,17 @@ class Results:
 
     def _others(self) -> dict[str, bool]:
         """Return all tables besides those of systems, and whether they are made."""
-        models = self.evaluations.models
-        corpora = bool(models.model_corpora)
+        corpora = bool(self.model_corpora)
         choice = bool(self.config.language_choice.models)
         return {
             "contamination": corpora,
             "corpora": corpora,
             "funnel": corpora,
             "sweep": True,
-            "studies": bool(models.study_models),
+            "studies": bool(self.study_models),
             "language_choice": choice,
             "language_choice_correlations": choice,
-            "speed": bool(self.evaluations.speed_models),
+            "speed": bool(self.speed_models),
         }
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
@@ -78,25 +74,25 @@ class Results:
         tables = [name for name in ("held_out", "sts") if name in self.system_tables]
         return files or [*(f"results/tables/{name}.csv" for name in tables), *cards]
 
-    def rows(self, table: str) -> list[str]:
+    def table_systems(self, table: str) -> list[str]:
         """Return the systems that have a row in a table."""
         layout = LAYOUTS[table]
-        systems = self.evaluations.systems_of(layout.task)
+        systems = self.systems_of(layout.task)
         if not layout.needs:
             return systems
-        return [system for system in systems if layout.needs in self.evaluations.parts(layout.task, system)]
+        return [system for system in systems if layout.needs in self.parts(layout.task, system)]
 
-    def systems(self, table: str) -> dict[str, list[str]]:
+    def table_results(self, table: str) -> dict[str, list[str]]:
         """Return the results of all training runs of each system in a table, by the system's name."""
         task = LAYOUTS[table].task
         return {
             system: [f"results/eval/{run}/{task}.json" for run in seed_runs(self.config, system)]
-            for system in self.rows(table)
+            for system in self.table_systems(table)
         }
 
-    def files(self, table: str) -> list[str]:
+    def all_results(self, table: str) -> list[str]:
         """Return the results of all systems in a table as one list."""
-        return [path for paths in self.systems(table).values() for path in paths]
+        return [path for paths in self.table_results(table).values() for path in paths]
 
     def intervals(self, wildcards: Wildcards) -> list[str]:
         """Return the intervals of a table's figures; none unless it is a table of systems."""
@@ -106,4 +102,12 @@ class Results:
     def published_file(self, wildcards: Wildcards) -> list[str]:
         """Return the file of a table's published figures; none if there are no such figures."""
         path = f"config/published/{wildcards.table}.csv"
-        return [path] if (self.root / path).exists() else []
+        return [path] if Path(path).exists() else []
+
+    def language_choice_files(self, path: str, *, prefixed: bool = False) -> list[str]:
+        """Return one file per model of the study of languages, or per prefixed variant if it has them."""
+        study = self.config.language_choice
+        if not study.models:
+            raise InputError("config: language_choice.models: is empty, so there is no study of languages")
+        name = prefixed_name if prefixed else str
+        return [path.format(model=name(model)) for model in study.models if study.prefixed or not prefixed]
