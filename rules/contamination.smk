@@ -3,7 +3,7 @@
 
 rule gather_testsets:
     input:
-        testsets=pipeline.contamination_testsets,
+        testsets=lambda wildcards: list(pipeline.contamination_files(wildcards)),
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
@@ -14,7 +14,7 @@ rule gather_testsets:
         **resources_of("gather_testsets"),
     params:
         **calls("corpus.testset_sentences:gather_testsets"),
-        files=pipeline.contamination_texts,
+        files=lambda wildcards: list(pipeline.contamination_files(wildcards).values()),
         # Test sentences are segmented like the model's training data, which is lower-cased before.
         segmentation=lambda wildcards: pipeline.modes("segmentation", pipeline.definition(wildcards).languages),
         lowercase=settings.text.lowercase,

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from paraphrastic_pipeline.workflow.pipeline import FIGURES
 
 from paraphrastic_pipeline.base.code_version import ROOT, files_of
 from paraphrastic_pipeline.base.functions import full_name, function_of
 from paraphrastic_pipeline.evaluation.tasks import TASKS
+from paraphrastic_pipeline.workflow.pipeline import FIGURES
 
 RULES = Path(__file__).parents[2] / "rules"
 TRAINING = "evaluation.training_runs:train_run"

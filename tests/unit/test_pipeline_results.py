@@ -72,20 +72,15 @@ def test_files_and_arguments_of_an_evaluation() -> None:
 
 
 def test_only_names_tasks() -> None:
-    with pytest.raises(
-        InputError, match=r"config: evaluation.only.tatoba: unknown key; did you mean 'tatoeba'"
-    ):
+    with pytest.raises(InputError, match=r"config: evaluation.only.tatoba: 'tatoba' .*'tatoeba'"):
         pipeline(evaluation={"only": {"tatoba": []}})
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dee", "'dee' is not a system that is evaluated; did you mean 'de'?"),
-        (
-            "LaBSE",
-            "'LaBSE' is not a system that is evaluated; there are en-untrained, en, de-untrained, de, ",
-        ),
+        ("dee", "'dee' .*'de'"),
+        ("LaBSE", "'LaBSE' .*en-untrained, en, de-untrained, de, "),
     ],
 )
 def test_only_names_systems(name: str, message: str) -> None:
@@ -105,17 +100,17 @@ def test_only_may_name_models_that_are_not_built() -> None:
 def test_a_model_without_epochs_is_untrained_itself() -> None:
     definitions = load("config")["definitions"]
     untrained = {**definitions["de"], "training": {"epochs": 0}}
-    with pytest.raises(InputError, match="'de-untrained' is not a system that is evaluated; did you mean"):
+    with pytest.raises(InputError, match="'de-untrained'"):
         pipeline(definitions={**definitions, "de": untrained}, evaluation={"only": {"sts": ["de-untrained"]}})
 
 
 def test_training_data_are_held_against_test_sets_in_their_languages() -> None:
     evaluations = pipeline()
-    languages = {file.languages for _, file in evaluations.contamination_files(of(model="fr"))}
+    languages = {file["languages"] for file in evaluations.contamination_files(of(model="fr")).values()}
     assert {frozenset(pair) for pair in languages} == {frozenset(), frozenset({"en", "fr"})}
     named = pipeline(evaluation={"tatoeba": {"testsets": "sample_tatoeba", "languages": ["de"]}})
     found = named.contamination_files(of(model="fr"))
-    assert {testset for testset, _ in found} == {"sts"}
+    assert {file["testset"] for file in found.values()} == {"sts"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +121,7 @@ def test_contamination_does_not_depend_on_the_tables(evaluation: dict) -> None:
     testsets = {"sts": "sample_sts", "tatoeba": "sample_tatoeba", "bucc": "bucc2018"}
     found = pipeline(contamination={"testsets": testsets}, evaluation=evaluation)
     downloads = "resources/downloads/sample_tatoeba/tatoeba.deu-eng"
-    assert found.contamination_testsets(of(model="de")) == [
+    assert [*found.contamination_files(of(model="de"))] == [
         "results/testsets/sts.parquet",
         f"{downloads}.deu",
         f"{downloads}.eng",

@@ -44,17 +44,17 @@ class Evaluations(Models):
         ]
 
     def _check_only(self) -> None:
-        tasks, faults = [*TASKS, "speed"], []
+        chosen = self.config.evaluation.only
         # Models that this run does not build may be named, too.
-        known = self._evaluated_systems(self.config.definitions)
-        for task, systems in self.config.evaluation.only.items():
-            at = f"config: evaluation.only.{task}"
-            if task not in tasks:
-                hint = did_you_mean(task, tasks, otherwise=f"known keys are {', '.join(tasks)}")
-                faults.append(f"{at}: unknown key{hint}")
-            for system in (system for system in systems if system not in known):
-                hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
-                faults.append(f"{at}: {system!r} is not a system that is evaluated{hint}")
+        systems = self._evaluated_systems(self.config.definitions)
+        named = [(task, task, [*TASKS, "speed"]) for task in chosen]
+        named += [(task, system, systems) for task in chosen for system in chosen[task]]
+        faults = [
+            f"config: evaluation.only.{task}: {name!r} is unknown"
+            + did_you_mean(name, known, otherwise=f"there are {', '.join(known)}")
+            for task, name, known in named
+            if name not in known
+        ]
         if faults:
             raise InputError(*faults)
 
@@ -253,17 +253,19 @@ class Evaluations(Models):
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
         return {dataset: self.downloads(name) for dataset, name in by_name.items()}
 
-    def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
-        """Return the files with sentences that a model must not train on, each with its test set's name.
+    def contamination_files(self, wildcards: Wildcards) -> dict[str, Json]:
+        """Return the files with sentences that a model must not train on, and their test sets and languages.
 
         A file in two languages counts only if the model knows both and, if the evaluation chooses languages
         or pairs, only if it is among these. Other models do not matter: they are no reason to train again.
+        These are prepared test sets, but Tatoeba's files are read as they are, because sentences without an
+        English translation count, too.
         """
         known = set(self.definition(wildcards).languages)
         # If two test sets use one data set, it is read once.
         testsets = as_json(self.config.contamination.testsets).items()
         by_name = {name: testset for testset, name in testsets if name is not None}
-        files = []
+        files = {}
         for name, testset in by_name.items():
             chosen = None
             if testset in TASKS and (parts := TASKS[testset].parts):
@@ -275,29 +277,10 @@ class Evaluations(Models):
             for file in self.datasets[name].files[: 1 if testset == "sts" else None]:
                 pair = set(file.languages)
                 if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
-                    files.append((testset, file))
+                    prepared = TASKS[testset].testsets.format(part="-".join(file.languages))
+                    path = self.locations([file])[0] if testset == "tatoeba" else prepared
+                    files[path] = {"testset": testset, "languages": file.languages}
         return files
-
-    def contamination_testsets(self, wildcards: Wildcards) -> list[str]:
-        """Return the paths where the sentences of the `contamination_files` are read.
-
-        These are the prepared test sets. Tatoeba's files are read as they are, because sentences without an
-        English translation count, too.
-        """
-        paths = []
-        for testset, file in self.contamination_files(wildcards):
-            if testset == "tatoeba":
-                paths += self.locations([file])
-            else:
-                paths.append(TASKS[testset].testsets.format(part="-".join(file.languages)))
-        return paths
-
-    def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
-        """Return what is needed to read the `contamination_testsets`."""
-        return [
-            {"testset": testset, "languages": file.languages}
-            for testset, file in self.contamination_files(wildcards)
-        ]
 
     # Model cards.
 
@@ -329,21 +312,15 @@ class Evaluations(Models):
         return [file for system in self.systems_of("speed") for file in self.system_files(system)]
 
     def speed_columns(self) -> dict[str, list[str]]:
-        """Return the training pairs whose English sentences are embedded, and their English columns."""
+        """Return a corpus of each model whose English sentences are embedded, and its English columns."""
         if not self.speed_models:
             raise InputError(
                 "config: evaluation.speed: is null, or no model knows English, so no speed is measured"
             )
         columns = {}
         for model in self.speed_models:
-            pairs, data = self.corpus_pairs[model], self.data_models[model]
-            corpus, pair = next((corpus, pair) for corpus, pair in pairs if "en" in pair)
-            mixed = len({language for _, language in pairs}) > 1
-            path = (
-                f"results/selected/{data}/{corpus}/{'-'.join(pair)}"
-                if mixed
-                else f"results/corpora/{data}/pairs"
-            )
+            corpus, pair = next((corpus, pair) for corpus, pair in self.corpus_pairs[model] if "en" in pair)
+            path = f"results/selected/{self.data_models[model]}/{corpus}/{'-'.join(pair)}.parquet"
             sides = zip(("source", "target"), pair, strict=True)
-            columns[f"{path}.parquet"] = [column for column, language in sides if language == "en"]
+            columns[path] = [column for column, language in sides if language == "en"]
         return columns

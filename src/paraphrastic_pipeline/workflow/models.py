@@ -5,6 +5,7 @@ As in `corpora`, a method that takes `wildcards` serves a rule as an input or pa
 
 import json
 import re
+from collections.abc import Hashable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,12 @@ from typing import Any
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
 from paraphrastic_pipeline.registry.download import MANUAL
-from paraphrastic_pipeline.settings.datasets import pairs_of, selection_kind
+from paraphrastic_pipeline.settings.datasets import pairs_of
 from paraphrastic_pipeline.settings.definitions import variants
 from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, Measure
 from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.fields import as_json
-from paraphrastic_pipeline.settings.sections.selection import BitextSelection
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 
@@ -49,9 +49,14 @@ def data_models(config: Configuration) -> dict[str, str]:
     It is the first one with the same data settings, among the models to build and then among all definitions.
     A study's definition therefore never takes over the data of a model.
     """
-    first: dict[str, str] = {}
     order = dict.fromkeys([*config.models, *config.definitions])
-    return {model: first.setdefault(_data_of(config.definitions[model]), model) for model in order}
+    return first_alike({model: _data_of(config.definitions[model]) for model in order})
+
+
+def first_alike(keys: Mapping[str, Hashable]) -> dict[str, str]:
+    """For each name, the first one with the same key."""
+    first: dict[Hashable, str] = {}
+    return {name: first.setdefault(key, name) for name, key in keys.items()}
 
 
 def _data_of(definition: Definition) -> str:
@@ -71,10 +76,8 @@ class Models(Corpora):
         super().__init__(*given)
         config, definitions = self.config, self.config.definitions
         # The models that are Transformers, and those with tables of pieces.
-        self.transformers = [
-            model for model, definition in definitions.items() if definition.encoder.transformer
-        ]
-        self.soups = [model for model, definition in definitions.items() if definition.training.soup > 1]
+        self.transformers = [model for model in definitions if definitions[model].encoder.transformer]
+        self.soups = [model for model in definitions if definitions[model].training.soup > 1]
         self.piece_models = [model for model in definitions if model not in self.transformers]
         # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
@@ -112,14 +115,13 @@ class Models(Corpora):
         places = {definition.training.teacher for definition in definitions.values()} - named
         self.teacher_places = {teacher_name(place): place for place in places if place}
         # For each model that begins from a teacher, the first one that begins in the same way.
-        beginnings: dict[Any, str] = {}
-        self.beginnings = {
-            model: beginnings.setdefault(
-                (self.data_models[model], training.teacher, training.teacher_sentences), model
-            )
-            for model, training in ((model, definitions[model].training) for model in definitions)
-            if training.teacher
-        }
+        trainings = {model: definition.training for model, definition in definitions.items()}
+        self.beginnings = first_alike(
+            {
+                model: (self.data_models[model], training.teacher, training.teacher_sentences)
+                for model, training in trainings.items()
+            }
+        )
         # The models that a whole run trains.
         self.trained_models = {*config.models, *(model for _, _, model in self.study_models)}
         # The kinds of contaminated pairs that are left out of training.
@@ -205,18 +207,12 @@ class Models(Corpora):
         """Return the definition of the job's model."""
         return self.config.definitions[wildcards.model]
 
-    def filters(self, wildcards: Wildcards) -> BitextSelection:
-        """Return the filters of the job's model for pairs in the job's languages."""
-        kind = selection_kind(languages_of(wildcards.pair))
-        if self.is_text(wildcards.corpus):
-            # Filters that compare the sides of a paraphrase would drop all of its lines.
-            kind = "bitext"
-        selection = self.definition(wildcards).selection
-        return selection.bitext if kind == "bitext" else selection.paraphrase
-
     def selection(self, wildcards: Wildcards) -> Json:
-        """Return the `filters` as a rule's parameter."""
-        return as_json(self.filters(wildcards))
+        """Return the filters of the job's model for pairs in the job's languages."""
+        # Filters that compare the sides of a paraphrase would drop all lines of a text.
+        is_paraphrase = len(languages_of(wildcards.pair)) == 1 and not self.is_text(wildcards.corpus)
+        selection = self.definition(wildcards).selection
+        return as_json(selection.paraphrase if is_paraphrase else selection.bitext)
 
     def watching(self, wildcards: Wildcards) -> Json:
         """Return how a training run is watched, on which no result depends."""
@@ -261,12 +257,12 @@ class Models(Corpora):
 
         With `or_held_out`, the files of a model that holds out pairs are returned in any case.
         """
-        of_corpora = self.of_corpora(path)
-        return lambda wildcards: (
-            of_corpora(wildcards)
-            if self.dropped_kinds or (or_held_out and wildcards.model in self.held_out_models)
-            else []
-        )
+
+        def files(wildcards: Wildcards) -> list[str]:
+            is_wanted = self.dropped_kinds or (or_held_out and wildcards.model in self.held_out_models)
+            return self.corpus_files(wildcards.model, path) if is_wanted else []
+
+        return files
 
     def held_out(self, wildcards: Wildcards) -> list[str]:
         """Return the file of the pairs that the job's model is not trained on, if there are any."""
