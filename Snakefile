@@ -52,7 +52,7 @@ wildcard_constraints:
     mined=one_of(settings.mined),
     model="|".join(settings.definitions),
     pair="[a-z]{2,3}-[a-z]{2,3}",
-    system=one_of([*pipeline.systems, *settings.definitions, *pipeline.teacher_places]),
+    system=one_of([*pipeline.systems, *settings.definitions]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+(-member-\d+)?",
     suite="senteval|polish",
     vocabulary="sentencepiece(-[a-z]+)*",

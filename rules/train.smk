@@ -148,11 +148,8 @@ ruleorder: average_runs > train_model
 
 rule average_runs:
     input:
-        pipeline.of_members(
-            "results/training/{model}/{run}/sentencepiece.model",
-            "results/training/{model}/{run}/config.json",
-        ),
-        models=pipeline.of_members("results/training/{model}/{run}/model.safetensors"),
+        pipeline.of_members(),
+        models=pipeline.of_members("model.safetensors"),
     output:
         multiext("results/training/{model}/{run}/", "sentencepiece.model", "config.json"),
         weights="results/training/{model}/{run}/model.safetensors",
@@ -199,8 +196,8 @@ rule evaluate_run:
 
 rule choose_model:
     input:
-        pipeline.files_of_runs,
-        scores=pipeline.of_runs("results/training/{model}/{run}/development.json"),
+        pipeline.of_runs(),
+        scores=pipeline.of_runs("development.json"),
     output:
         multiext("results/models/{model}/", *MODEL_FILES),
         sweep="results/models/{model}/sweep.csv",

@@ -118,7 +118,7 @@ def test_a_run_has_the_settings_of_the_sweep() -> None:
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["settings"]["dropout"], run["settings"]["megabatch"]) == (0.1, 10)
     assert run["config"]["model"] == "en"
-    assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
+    assert models.of_runs("x")(of(model="en"))[0] == "results/training/en/dropout-0.0-megabatch-10/x"
 
 
 def test_the_runs_of_all_models_share_the_cores() -> None:

@@ -19,7 +19,7 @@ definitions:
     languages: [en]
     corpora: [{path: notes.txt, kind: text}]
     selection: {bitext: {language: null}}
-    training: {init: teacher, teacher: models/en, teacher_sentences: 2000, epochs: 0, dimension: 64}
+    training: {init: teacher, teacher: shipped, teacher_sentences: 2000, epochs: 0, dimension: 64}
   both:
     languages: [en, fr]
     corpora: [sample_aligned]
@@ -107,8 +107,8 @@ def test_models_from_a_teacher_alone(folder: Path) -> None:
             "teacher: shiped",
             "'shiped' is neither a definition nor one of systems; did you mean 'shipped'?",
         ),
-        ("teacher: shipped, ", "", "training.teacher: "),
-        ("teacher: shipped", "teacher: both", "config: definitions.both: "),
+        ("teacher: shipped, ", "", "definitions.own.training: "),
+        ("teacher: shipped, teacher_sentences: 3000", "teacher: both", "config: definitions.both: "),
     ],
 )
 def test_teachers_that_cannot_be(folder: Path, edit, old: str, new: str, message: str) -> None:

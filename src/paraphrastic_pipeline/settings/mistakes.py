@@ -58,7 +58,7 @@ def definition_mistakes(model: str, own: Json, config: Configuration, datasets: 
             yield from _dataset(place[section], name, datasets, CORPUS_KINDS)
     at_vectors, vectors = f"{place['training']}.initial_vectors", training.initial_vectors
     yield from _dataset(at_vectors, vectors, datasets, ("vectors", "file"))
-    if (teacher := training.teacher) and teacher not in named and "/" not in teacher:
+    if (teacher := training.teacher) and teacher not in named:
         hint = did_you_mean(teacher, named)
         yield f"{place['training']}.teacher: {teacher!r} is neither a definition nor one of systems{hint}"
     for key, is_wrong, why in (*_data(definition, config, datasets), *_model(definition)):

@@ -82,8 +82,6 @@ class Evaluations(Models):
         """Return where a system is, in the form that `open_encoder` takes."""
         if entry := self.config.systems.get(system):
             return {entry.kind: entry.place, "label": entry.label or system}
-        if teacher := self.teacher_places.get(system):
-            return {"path": teacher, "label": system}
         model = self.untrained.get(system)
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 

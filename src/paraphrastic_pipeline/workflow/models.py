@@ -4,9 +4,7 @@ As in `corpora`, a method that takes `wildcards` serves a rule as an input or pa
 """
 
 import json
-import re
 from collections.abc import Hashable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +31,6 @@ _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 _THREADS = 8
 # Licences of teachers that allow commercial use, by their names in SPDX.
 OPEN_LICENCES = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "MIT")
-
-
-def teacher_name(place: str) -> str:
-    """Return the name of a teacher in paths: that of a system, or one that is made from a folder."""
-    if "/" not in place:
-        return place
-    name = re.sub("[^A-Za-z0-9]+", "-", Path(place).name).strip("-")
-    return f"{name}-{sha256(place.encode()).hexdigest()[:8]}"
 
 
 def data_models(config: Configuration) -> dict[str, str]:
@@ -110,10 +100,6 @@ class Models(Corpora):
                     self.left_out[model] = file
                 else:
                     self.study_models.append((study, variant.name, model))
-        # The places of teachers that have no name in the configuration.
-        named = {*config.systems, *definitions}
-        places = {definition.training.teacher for definition in definitions.values()} - named
-        self.teacher_places = {teacher_name(place): place for place in places if place}
         # For each model that begins from a teacher, the first one that begins in the same way.
         trainings = {model: definition.training for model, definition in definitions.items()}
         self.beginnings = first_alike(
@@ -160,9 +146,7 @@ class Models(Corpora):
             # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
             # Empty if the embeddings do not begin from a teacher.
-            "tables": [
-                f"results/teachers/{self.beginnings[model]}/{teacher_name(definition.training.teacher)}/tables.h5"
-            ]
+            "tables": [f"results/teachers/{self.beginnings[model]}/{definition.training.teacher}/tables.h5"]
             if definition.training.teacher
             else [],
             "pairs": f"results/corpora/{data}/pairs.parquet",
@@ -293,28 +277,26 @@ class Models(Corpora):
             "config": self._about(wildcards),
         }
 
-    def of_runs(self, *paths: str) -> OfWildcards:
-        """Return a function for these files of every run of a model."""
+    def of_runs(self, name: str = "") -> OfWildcards:
+        """Return a function for a file of every run of the job's model, or for all files of the runs."""
         return lambda wildcards: [
-            path.format(model=wildcards.model, run=run)
+            path
             for run in self.definition(wildcards).runs
-            for path in paths
+            for path in self._run_files(wildcards.model, run, name)
         ]
 
-    def files_of_runs(self, wildcards: Wildcards) -> list[str]:
-        """Return all files of every run of a model."""
-        model = wildcards.model
-        folders = [f"results/training/{model}/{run}" for run in self.definition(wildcards).runs]
-        return [path for folder in folders for path in self.model_files(model, folder)]
-
-    def of_members(self, *paths: str) -> OfWildcards:
-        """Return a function for these files of every training that a run is the average of."""
+    def of_members(self, name: str = "") -> OfWildcards:
+        """Return the same for every training that the job's run is the average of."""
         return lambda wildcards: [
-            path.format(model=wildcards.model, run=training)
+            path
             for training in self.definition(wildcards).trainings
             if training.startswith(f"{wildcards.run}-member-")
-            for path in paths
+            for path in self._run_files(wildcards.model, training, name)
         ]
+
+    def _run_files(self, model: str, run: str, name: str) -> list[str]:
+        folder = f"results/training/{model}/{run}"
+        return [f"{folder}/{name}"] if name else self.model_files(model, folder)
 
     def sts2017(self, wildcards: Wildcards) -> list[str]:
         """Return the test sets with STS 2017, if the job's model knows English and there are any."""
@@ -363,9 +345,8 @@ class Models(Corpora):
         for teacher in self.definition(wildcards).teachers:
             system = self.config.systems.get(teacher)
             # A path on this machine would say nothing elsewhere.
-            on_hub = hub_name((system and system.sentence_transformers) or teacher)
-            name = on_hub or (system and system.label) or Path(teacher).name
-            teachers[name] = (system and system.licence) or "-"
+            on_hub = system and hub_name(system.sentence_transformers or "")
+            teachers[on_hub or (system and system.label) or teacher] = (system and system.licence) or "-"
         sets = self.datasets
         uses = {
             sets[corpus].commercial if corpus in sets else "unknown" for corpus in self._corpora_of(wildcards)
