@@ -100,12 +100,11 @@ def _check_arguments(
         raise InputError("--corpus: a corpus is given twice")
     names = [("--output", output), *(("--corpus", corpus) for corpus in corpora), ("--target", target or "-")]
     for option, name in names:
-        if not name.strip():
-            raise InputError(f"{option}: a name is empty")
-        if cause := name_fault(name):
+        cause = name_fault(name) if name.strip() else "is empty"
+        if option == "--output" and not name.isprintable():
+            cause = cause or "has characters that no comment can show"
+        if cause:
             raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
-    if not output.isprintable():
-        raise InputError(f"--output: {shown(output)} has characters that no comment can show")
 
 
 def _entry(file: str, target: str | None, columns: Sequence[str], taken: set[str]) -> dict[str, Any]:
@@ -154,12 +153,9 @@ def _in_comment(text: str) -> str:
 def _is_small(definition: Definition, corpora: Sequence[Dataset]) -> bool:
     """Whether the corpora have fewer than a million pairs, as far as sizes of files and OPUS's list tell."""
     listed = {corpus.name: corpus.pairs for corpus in opus_corpora(definition, ())}
-    pairs = 0.0
-    for dataset in corpora:
-        if dataset.files[0].path:
-            pairs += sum(Path(file.location).stat().st_size for file in dataset.files) / _PAIR_BYTES
-        else:
-            pairs += listed.get(dataset.name) or _MANY
+    own = [file for dataset in corpora for file in dataset.files if file.path]
+    pairs = sum(Path(file.location).stat().st_size for file in own) / _PAIR_BYTES
+    pairs += sum(listed.get(dataset.name) or _MANY for dataset in corpora if not dataset.files[0].path)
     return pairs < _MANY
 
 
