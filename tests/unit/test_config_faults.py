@@ -55,7 +55,10 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
         (None, "selection.paraphrase.language", "language_id"),
     ],
     "evaluation.sts": [("multi30k", "", "aligned")],
-    "contamination.testsets": [({"bucc": "bucc"}, ".bucc", "did you"), ({"glue": "x"}, ".glue", "unknown")],
+    "contamination.testsets": [
+        *(({"bucc": "bucc"}, ".bucc", "did you"), ({"glue": "x"}, ".glue", "unknown")),
+        ({"sts": "sts"}, ".sts", "evaluation.sts"),
+    ],
     "definitions.fr.corpora": [
         (["sample_alined"], "", "'sample_aligned'"),
         (["sample_opus"], "", "has nothing in en-fr"),

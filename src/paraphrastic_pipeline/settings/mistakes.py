@@ -79,7 +79,7 @@ def _dataset(
 
 
 def _testsets(config: Configuration, datasets: Datasets) -> Iterator[str]:
-    """Data sets for evaluation and language identification that are unknown, or of another kind."""
+    """Data sets for evaluation and language identification that are unknown, or not of the right kind."""
     evaluation, searched = config.evaluation, vars(config.contamination.testsets)
     names = {f"evaluation.{task}": getattr(evaluation, task) for task in ("sts", "senteval")}
     names |= {f"evaluation.polish.{task}": name for task, name in (evaluation.polish or {}).items()}
@@ -87,6 +87,10 @@ def _testsets(config: Configuration, datasets: Datasets) -> Iterator[str]:
     names |= {"language_id": config.language_id, "language_choice.uriel": config.language_choice.uriel}
     for task in ("tatoeba", "bucc"):
         names[f"evaluation.{task}.testsets"] = getattr(getattr(evaluation, task), "testsets", None)
+    for task, name in searched.items():
+        evaluated = names.get(f"evaluation.{task}.testsets") or names.get(f"evaluation.{task}")
+        if name and evaluated and name != evaluated:
+            yield f"contamination.testsets.{task}: {name!r} is not the data set of evaluation.{task}"
     kinds = {"sts": "sts", "language_id": "fasttext", "uriel": "uriel"}
     for key, name in names.items():
         yield from _dataset(key, name, datasets, {"file", kinds.get(key.rpartition(".")[2], "file")})
