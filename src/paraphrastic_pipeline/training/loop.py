@@ -143,10 +143,7 @@ def _choose(sentences: Sentences, negatives: Int64 | None, pairs: Int64) -> tupl
     """
     places = np.concatenate([pairs, pairs + len(sentences) // 2])
     if negatives is None:
-        rows = np.arange(len(pairs))
-        allowed = ~SameMeaning.of(sentences.take(places)).rows(rows)
-        allowed[rows, rows] = True
-        return places, allowed
+        return places, ~SameMeaning.of(sentences.take(places)).matrix() | np.eye(len(pairs), dtype=np.bool_)
     chosen = negatives[places]
     valid = chosen >= 0
     # A sentence without a negative gets itself as a placeholder, whose term of the loss is zero.
