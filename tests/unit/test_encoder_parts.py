@@ -14,13 +14,11 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import (
-    AveragedEmbeddings,
     TrainableEncoder,
     initial_encoder,
     scrambled,
 )
 from paraphrastic_pipeline.training.initialization import untrained_model
-from paraphrastic_pipeline.training.inputs import Initialization
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.same_meaning import sentence_ids
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -214,7 +212,7 @@ def test_a_separate_lstm_reads_its_language_alone() -> None:
         (Architecture(), {}, True),
         (ARCHITECTURES["separate averages"], {}, True),
         (ARCHITECTURES["mixed"], {}, False),
-        (Architecture(), {"initial_vectors_penalty": 0.1}, False),
+        (Architecture(), {"max_gradient_norm": 1.0}, False),
         (Architecture(), {"engine": "autograd"}, False),
     ],
 )
@@ -234,32 +232,7 @@ def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None
         for engine in ("fused", "autograd"):
             settings = replace(SHORT, engine=engine, dropout=0.0, learning_rate=0.001)
             encoder = initial_encoder(pairs.units, settings, architecture)
-            begun = Initialization(encoder=encoder, files=lambda *_: None)
-            built = build_engine(begun, settings, Workers(1), steps=0)
+            built = build_engine(encoder, settings, Workers(1), steps=0)
             built.step(sentences, chosen, np.ones((2, 16), np.bool_))
             weights.append(built.weights()["parts.0.table"])
     np.testing.assert_allclose(*weights, atol=1e-5)
-
-
-def test_the_composition_penalty_is_on_all_weights_of_lstms_and_on_nothing_else() -> None:
-    """It adds λ‖W‖² to the loss and 2λW to the gradient (ParaNMT-50M, section 4.2)."""
-    part = Part(kind="bilstm", peepholes=True)
-    average = AveragedEmbeddings(30, 6, init_std=1.0, seed=2)
-    encoder = TrainableEncoder([recurrent(part=part), average], [0, 0])
-    before = {name: parameter.detach().clone() for name, parameter in encoder.named_parameters()}
-    sentences = random_tokens([4] * 8)
-    found = []
-    for penalty in (0.0, 0.05):
-        encoder.load_state_dict(before)
-        settings = replace(SHORT, engine="autograd", composition_penalty=penalty)
-        engine = AutogradEngine(encoder, settings, steps=0)
-        loss = engine.step(sentences, np.arange(8), np.ones((2, 2), np.bool_))
-        found.append((loss, {name: weight.grad.clone() for name, weight in encoder.named_parameters()}))
-    (loss, gradients), (penalized_loss, penalized) = found
-    weights = [name for name in before if ".directions." in name]
-    assert len(weights) == 8
-    for name, value in before.items():
-        added = 2 * 0.05 * value if name in weights else torch.zeros_like(value)
-        torch.testing.assert_close(penalized[name] - gradients[name], added, atol=1e-6, rtol=1e-5)
-    squares = sum(before[name].square().sum().item() for name in weights)
-    assert penalized_loss - loss == pytest.approx(0.05 * squares, rel=1e-5)

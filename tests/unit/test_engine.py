@@ -16,7 +16,6 @@ from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
-from paraphrastic_pipeline.training.inputs import Initialization
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step
@@ -40,10 +39,6 @@ def _one_thread_of_torch() -> Iterator[None]:
 def one_table(rows: int, settings: TrainingSettings) -> TrainableEncoder:
     table = AveragedEmbeddings(rows, settings.dimension, init_std=settings.init_std, seed=settings.seed)
     return TrainableEncoder([table], [0])
-
-
-def begun(rows: int, settings: TrainingSettings) -> Initialization:
-    return Initialization(encoder=one_table(rows, settings), files=lambda *_: None)
 
 
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
@@ -269,7 +264,7 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
     settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
     fused, dense = (
-        build_engine(begun(len(row), settings), replace(settings, engine=engine), Workers(1), steps=1000)
+        build_engine(one_table(len(row), settings), replace(settings, engine=engine), Workers(1), steps=1000)
         for engine in ENGINES
     )
     start, generator, losses = fused.table().copy(), np.random.default_rng(0), []

@@ -213,14 +213,13 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
     ("copies", "change"), [(1, {}), (90, {"exclude_duplicates": True, "negatives": "either_side"})]
 )
 def test_from_one_pair_and_its_copies_nothing_is_learned(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any, copies: int, change: dict[str, Any]
+    tmp_path: Path, engine: Any, copies: int, change: dict[str, Any]
 ) -> None:
     pairs = [("the dog sees the cat", "der hund sieht die katze")] * copies
     data, settings = write_training_data(tmp_path, pairs, size=40), replace(SETTINGS, engine=engine, **change)
     model = load_model(train_model(data, tmp_path / "model", settings).parent)
     untrained = initialization.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
-    assert caplog.text.count("nothing was learned") == settings.epochs
 
 
 def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path: Path) -> None:

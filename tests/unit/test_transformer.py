@@ -127,7 +127,7 @@ def test_the_same_steps_in_plain_torch_give_the_same_parameters(
     transformer = given.architecture.transformer
     assert transformer
     with PairDataset(data) as pairs:
-        ours = initialize_transformer(given).encoder
+        ours = initialize_transformer(given)[0]
         # Copies, since the engine changes the parameters in place.
         start = {name: value.detach().clone() for name, value in ours.named_parameters()}
         steps = 2 * math.ceil(len(pairs) / RUN.batch_size)

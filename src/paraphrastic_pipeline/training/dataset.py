@@ -7,14 +7,13 @@
     /word/…, /trigram/…       the same sentences in other units
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
-    /alone                    int64 [k]          pairs of which both sides are a sentence without a pair
+    /monolingual              int64 [k]          pairs of which both sides are a sentence without a pair
 
-`training.pair_dataset` reads them. The file has one group for each unit of the model, and the digest of the
-pairs. The last row, `len(pieces)`, stands for a sentence without any piece (the original's `UUUNKKK`), and
-for every unknown piece if they share a vector. If the languages have separate tables, one array holds both:
-the ids of target pieces follow those of source pieces, and each language has such a row at the end. If two
-vocabularies overlap, a piece that both spell alike has the source's id on either side. One more array lists
-these pieces:
+`training.pair_dataset` reads them. The file has one group for each unit of the model. The last row,
+`len(pieces)`, stands for a sentence without any piece (the original's `UUUNKKK`), and for every unknown piece
+if they share a vector. If the languages have separate tables, one array holds both: the ids of target pieces
+follow those of source pieces, and each language has such a row at the end. If two vocabularies overlap, a
+piece that both spell alike has the source's id on either side. One more array lists these pieces:
 
     /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
 """
@@ -31,7 +30,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, sha256
+from paraphrastic.base.files import atomic_output
 from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import (
     byte_pieces,
@@ -49,8 +48,6 @@ PAIRS_PER_BLOCK = 8192
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 GROUPS, MONOLINGUAL = "groups", "monolingual"
-# The attribute of a file with the digest of the pairs that it was made from.
-PAIRS = "pairs_sha256"
 
 # Repeated from `model.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
@@ -101,7 +98,6 @@ def encode_dataset(
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with new_dataset(dataset) as file:
-        file.attrs[PAIRS] = sha256(pairs)
         vocabularies = [UnitVocabulary(**unit) for unit in units]
         tokenizers = [
             _UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in vocabularies
@@ -194,7 +190,7 @@ class _UnitTokenizer:
                     tokens[start : start + TOKENS_PER_CHUNK] = np.where(block < 0, unknown, block)
         known = np.flatnonzero(self.row_of_piece >= 0)
         pieces = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
-        write_pieces(self.group, pieces, self.sizes, self.alike, list(map(sha256, self.vocabulary.models)))
+        write_pieces(self.group, pieces, self.sizes, self.alike)
         self.group.attrs["shared_unknown"] = self.vocabulary.shared_unknown
 
     def _number_by_appearance(self, sides: list[Sentences]) -> None:
@@ -225,13 +221,10 @@ class _UnitTokenizer:
         return Sentences(np.where(tokens < 0, -1, self.ids[side][tokens]), offsets)
 
 
-def write_pieces(
-    unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, digests: Sequence[str]
-) -> None:
+def write_pieces(unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32) -> None:
     """Record which piece each row of a unit's table belongs to; see `pair_dataset.UnitTable`."""
     unit["pieces"], unit["alike"] = pieces, alike
     unit.attrs["sizes"] = sizes
-    unit.attrs["sentencepiece_sha256"] = list(digests)
 
 
 def create_side(unit: h5py.Group, side: str) -> None:

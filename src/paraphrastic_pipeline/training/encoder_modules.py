@@ -16,7 +16,7 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.vocabulary import UNKNOWN, UNSEEN
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.training.pair_dataset import WORD_START, UnitTable, vocabulary_of
+from paraphrastic_pipeline.training.pair_dataset import WORD_START, UnitTable, pieces_of_rows
 from paraphrastic_pipeline.training.sentences import Sentences
 
 log = logging.getLogger(__name__)
@@ -209,20 +209,17 @@ def use_word_vectors(
     units: Sequence[UnitTable],
     processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
     architecture: Architecture,
-) -> tuple[dict[str, Tensor], dict[str, int]]:
+) -> None:
     """Set the rows of words to their word vectors, in place; words without one keep random embeddings.
 
     If the file has a vector for `UNKNOWN`, as PARAGRAM's have, it is that of unknown words. `path` is a
     file that `read_word_vectors` reads; `processors` holds the sentencepiece models of each unit.
 
-    Returns:
-        Copies of these tables, by parameter name, and counts: of all `words`, and of those that are `found`.
-
     Raises:
         InputError: the vectors and a table differ in dimension, or a line cannot be read.
     """
     unit = units[architecture.units.index("word")]
-    pieces = [vocabulary_of(int(piece), processors["word"]) for piece in unit.pieces]
+    pieces = pieces_of_rows(unit, processors["word"])
     words = [str(processor.id_to_piece(piece)).removeprefix(WORD_START) for processor, piece in pieces]
     # Imported here, since most models have no such file, and the libraries for it take half a second.
     from paraphrastic_pipeline.training.word_vectors import read_word_vectors
@@ -230,9 +227,8 @@ def use_word_vectors(
     known, vectors = read_word_vectors(path, frozenset([*words, UNKNOWN]))
     every = [*words, *[UNKNOWN] * len(unit.sizes)]
     rows = np.array([known.get(word, -1) for word in every], np.int64)
-    counts = {"words": len(words), "found": int((rows[: len(words)] >= 0).sum())}
-    log.info("%s: found vectors for %d of %d words", path, counts["found"], counts["words"])
-    anchors = {}
+    with_vector = np.flatnonzero(rows >= 0)
+    log.info("%s: found vectors for %d of %d words", path, (rows[: len(words)] >= 0).sum(), len(words))
     for number, part in enumerate(architecture.parts):
         if part.unit != "word":
             continue
@@ -243,7 +239,4 @@ def use_word_vectors(
                 f"{number} of the encoder have {table.shape[1]}: set training.dimension or the part's "
                 "dimension"
             )
-        with_vector = np.flatnonzero(rows >= 0)
         table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors[rows[with_vector]])
-        anchors[f"parts.{number}.table"] = table.detach().clone()
-    return anchors, counts

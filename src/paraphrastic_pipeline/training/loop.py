@@ -63,20 +63,21 @@ def train(
                 vectors = engine.embed(sentences)
                 negatives = mine(vectors, same_meaning, workers, **settings.negative_search)
             for places in minibatches(sentences, settings.batch_size):
-                chosen, allowed = _choose(sentences, negatives, places)
-                loss = engine.step(sentences, chosen, allowed)
-                progress.add(loss, len(places), with_negative=_with_negative(allowed, settings))
+                loss = engine.step(sentences, *_choose(sentences, negatives, places))
+                progress.add(loss, len(places))
                 if not np.isfinite(loss):
                     raise _not_finite(pairs, progress, settings)
             progress.seconds += time.monotonic() - started
-            ends_epoch = progress.pairs_read == pairs.n_trained
+            value = None
             if score is not None and _is_due(progress, before, pairs.n_trained, settings):
-                best = _score(score, engine, progress, best, settings)
-            history.add(progress, megabatch=megabatch, before=before)
+                weights = engine.weights()
+                value = score(weights)
+                if settings.early_stopping and progress.is_best(value):
+                    best = weights
+            history.add(progress, megabatch=megabatch, before=before, score=value)
+            ends_epoch = progress.pairs_read == pairs.n_trained
             if ends_epoch:
-                if not progress.with_negative:
-                    log.warning("%s: no sentence had a negative, so nothing was learned", pairs.path)
-                progress.end_epoch()
+                progress.epoch, progress.pairs_read = progress.epoch + 1, 0
             if ends_epoch or checkpoint.is_due():
                 checkpoint.save(engine, best, progress)
             if _is_over(progress, settings):
@@ -150,11 +151,6 @@ def _choose(sentences: Sentences, negatives: Int64 | None, pairs: Int64) -> tupl
     return np.concatenate([places, np.where(valid, chosen, places)]), valid.reshape(2, -1)
 
 
-def _with_negative(allowed: Bool, settings: TrainingSettings) -> int:
-    """How many sentences of a mini-batch have a negative."""
-    return int(allowed.sum() if settings.loss == "margin" else (allowed.sum(axis=1) > 1).sum())
-
-
 def _is_due(progress: Progress, before: int, n: int, settings: TrainingSettings) -> bool:
     """Whether a score is due after a mega-batch, before which `before` of the n pairs had been read."""
     every = settings.early_stopping.every if settings.early_stopping else 1.0
@@ -162,29 +158,6 @@ def _is_due(progress: Progress, before: int, n: int, settings: TrainingSettings)
     # The small number offsets rounding errors if scores are, say, a tenth of an epoch apart.
     scores = [int((progress.epoch + read / n) / every + 1e-9) for read in (before, progress.pairs_read)]
     return last or scores[1] > scores[0]
-
-
-def _score(
-    score: Score, engine: Engine, progress: Progress, best: Weights, settings: TrainingSettings
-) -> Weights:
-    """Score the current parameters, and return the best ones for early stopping."""
-    weights = engine.weights()
-    try:
-        value = score(weights)
-    except InputError as error:
-        if settings.early_stopping:
-            raise
-        # The score would only be shown, so training goes on without it.
-        log.warning("no score: %s", error)
-        return best
-    progress.development, progress.is_scored = value, True
-    if settings.early_stopping is None:
-        return best
-    if progress.best is None or value > progress.best:
-        progress.best, progress.since_best = value, 0
-        return weights
-    progress.since_best += 1
-    return best
 
 
 def _is_over(progress: Progress, settings: TrainingSettings) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic_pipeline.training.dataset import GROUPS, MONOLINGUAL, PAIRS, PAIRS_PER_BLOCK, SIDES
+from paraphrastic.model.vocabulary import load_sentencepiece
+from paraphrastic_pipeline.training.dataset import GROUPS, MONOLINGUAL, PAIRS_PER_BLOCK, SIDES
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
@@ -27,8 +28,6 @@ class UnitTable:
         pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
         sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
             separate tables.
-        sentencepiece_sha256: digest of the vocabulary, or of each of the two; of a Transformer, that of its
-            tokenizer.
         alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
         shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
             any known piece have.
@@ -37,7 +36,6 @@ class UnitTable:
     unit: str
     pieces: Int32
     sizes: tuple[int, ...]
-    sentencepiece_sha256: tuple[str, ...]
     alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
     shared_unknown: bool = False
 
@@ -58,8 +56,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     Attributes:
         units: the table of each unit, in the order of `Sentences` and its `others`.
-        digest: SHA-256 of the file of pairs.
-        alone: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
+        monolingual: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
 
     Args:
         path: HDF5 file written by `encode_dataset`.
@@ -69,7 +66,6 @@ class PairDataset(AbstractContextManager["PairDataset"]):
         self.path = path
         self._file = h5py.File(path, "r", track_order=True)
         groups = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
-        self.digest = str(self._file.attrs[PAIRS])
         self._of_pairs = self._file.get(GROUPS)
         self.units = tuple(map(_table, groups))
         self._groups = [[group[side] for side in SIDES] for group in groups]
@@ -148,9 +144,8 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 def _table(group: h5py.Group) -> UnitTable:
     unit = str(group.name).removeprefix("/")
     sizes = tuple(int(size) for size in group.attrs["sizes"])
-    digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
     shared = bool(group.attrs.get("shared_unknown", False))
-    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:], shared)
+    return UnitTable(unit, group["pieces"][:], sizes, group["alike"][:], shared)
 
 
 def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
@@ -158,13 +153,21 @@ def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
     return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
-def vocabulary_of(
-    piece: int, processors: Sequence[SentencePieceProcessor]
-) -> tuple[SentencePieceProcessor, int]:
-    """The sentencepiece model that a piece of a unit's table is from, and the piece's id there."""
-    for processor in processors:
-        if piece < processor.get_piece_size():
-            return processor, piece
-        piece -= processor.get_piece_size()
-    # The languages have separate tables but share one vocabulary.
-    return processors[0], piece
+def open_vocabularies(
+    sentencepiece: Sequence[Path], units: Sequence[UnitTable]
+) -> list[list[SentencePieceProcessor]]:
+    """The sentencepiece models of each unit, one for both languages or one for each, from all in order."""
+    processors = [load_sentencepiece(path) for path in sentencepiece]
+    count = len(processors) // len(units)
+    return [processors[number * count : (number + 1) * count] for number in range(len(units))]
+
+
+def pieces_of_rows(
+    unit: UnitTable, processors: Sequence[SentencePieceProcessor]
+) -> list[tuple[SentencePieceProcessor, int]]:
+    """The sentencepiece model and the id there of the piece of each row; the last rows have none."""
+    first = unit.sizes[0]
+    return [
+        (processors[0], piece) if piece < first else (processors[-1], piece - first)
+        for piece in unit.pieces.tolist()
+    ]

@@ -9,16 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
 from paraphrastic.interop.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.hub import load_from_hub, not_installed
 from paraphrastic.model.transformer import TransformerEncoder, write_transformer
-from paraphrastic.model.transformer_tokens import NO_LIMIT, padded, tokenize, tokenizer_digest
+from paraphrastic.model.transformer_tokens import NO_LIMIT, padded, tokenize
 from paraphrastic_pipeline.training.dataset import (
-    PAIRS,
     SIDES,
     append_sentences,
     create_side,
@@ -26,8 +23,8 @@ from paraphrastic_pipeline.training.dataset import (
     read_sides,
     write_pieces,
 )
-from paraphrastic_pipeline.training.engine import Weights
-from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
+from paraphrastic_pipeline.training.engine import MakeFiles, Weights
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
 
 if TYPE_CHECKING:
@@ -58,7 +55,7 @@ def tokenize_pairs(
     texts: Sequence[int] = (),
     batch_rows: int = 65_536,
 ) -> None:
-    """Cut `pairs` into a Transformer's tokens, and write them as training data; see `training.dataset`.
+    """Tokenize `pairs` as a Transformer does, and write them as training data; see `training.dataset`.
 
     The rows of the table are the tokenizer's ids.
 
@@ -76,9 +73,7 @@ def tokenize_pairs(
     """
     transformer = Transformer(**architecture["transformer"])
     tokenizer = load_tokenizer(transformer, lowercase=lowercase)
-    digest = tokenizer_digest(tokenizer)
     with new_dataset(dataset) as file:
-        file.attrs[PAIRS] = sha256(pairs)
         unit = file.create_group(TOKENS)
         for side in SIDES:
             create_side(unit, side)
@@ -87,7 +82,7 @@ def tokenize_pairs(
                 tokens = tokenize(tokenizer, column)
                 append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
         rows = np.arange(len(tokenizer), dtype=np.int32)
-        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [digest])
+        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +123,8 @@ class TrainableTransformer(nn.Module):
         vectors: Tensor = self.encoder(moved)["sentence_embedding"]
         return vectors
 
-    def files(self, weights: Mapping[str, Float32], config: Mapping[str, Any]) -> TransformerFiles:
-        """The files of the model with these parameters, which become those of this encoder."""
-        with torch.no_grad():
-            for name, parameter in self.named_parameters():
-                parameter.copy_(torch.from_numpy(weights[name]))
-        return TransformerFiles(self.encoder, config)
 
-
-def initialize_transformer(inputs: TrainingInputs) -> Initialization:
+def initialize_transformer(inputs: TrainingInputs) -> tuple[TrainableTransformer, MakeFiles]:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
@@ -150,10 +138,13 @@ def initialize_transformer(inputs: TrainingInputs) -> Initialization:
     encoder = TrainableTransformer(modules)
     about = {"architecture": inputs.architecture.to_json()}
 
+    @torch.no_grad()
     def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
-        return encoder.files(weights, {**config, **about})
+        for name, parameter in encoder.named_parameters():
+            parameter.copy_(torch.from_numpy(weights[name]))
+        return TransformerFiles(modules, {**config, **about})
 
-    return Initialization(encoder=encoder, files=files)
+    return encoder, files
 
 
 def load_modules(

@@ -173,15 +173,17 @@ class Models:
             "architecture": definition.architecture.to_json(),
         }
 
-    def known_to(self, system: str) -> list[str] | None:
-        """Return the languages that a teacher knows, as far as the configuration says; None for all."""
+    def sample(self, wildcards: Wildcards) -> Json:
+        """Return which sentences of the job's model its teacher embeds, in the form of `teacher.Sample`."""
         entries: dict[str, System | Definition] = {**self.config.systems, **self.config.definitions}
-        entry = entries.get(system)
-        return list(entry.languages) if entry and entry.languages is not None else None
-
-    def languages_of_corpora(self, wildcards: Wildcards) -> list[tuple[str, str]]:
-        """Return the languages of both sides of each corpus of the job's model, in order."""
-        return [pair for _, pair in self.corpus_pairs[wildcards.model]]
+        entry = entries.get(wildcards.system)
+        return {
+            "sentences": self.definition(wildcards).training.teacher_sentences,
+            "languages": [pair for _, pair in self.corpus_pairs[wildcards.model]],
+            # As far as the configuration says.
+            "known": list(entry.languages) if entry and entry.languages is not None else None,
+            "texts": self.derived[wildcards.model]["texts"],
+        }
 
     def _lacking_file(self, model: str) -> str | None:
         """Return a file of a model's corpora that is given on request and not here; None if there is none."""
