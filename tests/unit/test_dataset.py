@@ -217,7 +217,7 @@ def test_sentences_without_a_pair_are_never_shuffled(tmp_path: Path, monkeypatch
 def test_a_flipped_bit_among_the_tokens_is_noticed_when_they_are_read(tmp_path: Path) -> None:
     path, _ = write_training_data(tmp_path, sentence_pairs(40))
     with PairDataset(path) as data:
-        tokens = data.read(0, 40)[0].tokens
+        tokens = data.units[0].pieces[data.read(0, 40)[0].tokens]
     whole = bytearray(path.read_bytes())
     whole[whole.index(tokens.tobytes()) + 5] ^= 4
     path.write_bytes(whole)

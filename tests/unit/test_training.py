@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import reference
 import torch
+from pair_files import write_pairs
 from safetensors.numpy import load_file
 from small_corpus import sentence_pairs, write_training_data
 from test_dataset import listed
@@ -194,18 +194,11 @@ def test_a_loss_that_is_not_finite_stops_the_run(
 
 
 def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.parquet"
-    pa.parquet.write_table(
-        pa.table({"source": pa.array([], pa.string())}).append_column("target", pa.array([], pa.string())),
-        pairs,
-    )
-    with pytest.raises(InputError, match="no sentence"):
-        encode_dataset(
-            pairs,
-            [{"unit": "subword", "models": (data[1],), "max_pieces": 100}],
-            tmp_path / "train.h5",
-            threads=1,
-        )
+    pairs = write_pairs(tmp_path / "pairs.parquet", [])
+    units = [{"unit": "subword", "models": (data[1],), "max_pieces": 100}]
+    encode_dataset(pairs, units, tmp_path / "train.h5", threads=1)
+    with pytest.raises(InputError, match=r"train\.h5: contains no pairs"):
+        train_model((tmp_path / "train.h5", data[1]), tmp_path / "model", SETTINGS)
 
 
 @pytest.mark.parametrize("engine", ["fused", "autograd"])

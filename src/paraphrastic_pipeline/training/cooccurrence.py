@@ -1,14 +1,11 @@
 """Initial embeddings from the pieces that occur together in pairs of sentences."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import scipy.sparse
 import torch
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Float64
-from paraphrastic.base.threads import in_order
 from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
@@ -58,7 +55,7 @@ def cooccurrence_vectors(
 
     They are the same for any number of threads.
     """
-    matrix = _counts(pairs, unit, threads)
+    matrix = _counts(pairs, unit)
     of_row = np.asarray(matrix.sum(axis=1), np.float64).ravel()
     contexts = of_row**_CONTEXT_POWER / max((of_row**_CONTEXT_POWER).sum(), _TINY)
     # What is expected of two rows is the geometric mean over both roles, row and context. So the matrix is
@@ -95,23 +92,17 @@ def largest_eigenvectors(
         return values[-rank:], basis @ within[:, -rank:]
 
 
-def _counts(pairs: PairDataset, unit: int, threads: int) -> scipy.sparse.csr_matrix:
+def _counts(pairs: PairDataset, unit: int) -> scipy.sparse.csr_matrix:
     """How often two rows occur on the two sides of a pair, in both directions: float32 [rows, rows].
 
     A pair counts less for each of its pieces, the more there are, by the square root on either side.
     """
-    rows = pairs.units[unit].n_rows
-    step = 32 * PAIRS_PER_BLOCK
-
-    def sides() -> Iterator[tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]]:
-        for start in range(0, min(len(pairs), _PAIRS), step):
-            read = pairs.read(start, min(start + step, len(pairs)))
-            source, target = (_occurrences([side, *side.others][unit], rows) for side in read)
-            yield source, target
-
+    rows, step = pairs.units[unit].n_rows, 32 * PAIRS_PER_BLOCK
     counts = scipy.sparse.csr_matrix((rows, rows), dtype=np.float32)
-    for counted in in_order(lambda both: both[0].T @ both[1], sides(), threads):
-        counts += counted
+    for start in range(0, min(len(pairs), _PAIRS), step):
+        read = pairs.read(start, min(start + step, len(pairs)))
+        source, target = (_occurrences([side, *side.others][unit], rows) for side in read)
+        counts += source.T @ target
     return (counts + counts.T).tocsr()
 
 

@@ -179,28 +179,24 @@ def initial_encoder(
     return TrainableEncoder(parts, inputs, combine=architecture.combine)
 
 
-def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[Int64], a: float) -> None:
-    """Multiply each row of averaged embeddings by its smooth inverse frequency, a / (a + p).
+def scale_rows(
+    encoder: TrainableEncoder, counts: Sequence[Int64], units: Sequence[UnitTable], a: float | None
+) -> None:
+    """Multiply rows of averaged embeddings by their smooth inverse frequency, a / (a + p), and unseen ones.
 
-    `counts` says how often each row of each unit occurs. In a sum, frequent rows would drown the others
-    (Arora et al. 2017, section 3). LSTMs see embeddings one by one, so their rows stay as they are.
-    """
-    for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
-        if isinstance(part, AveragedEmbeddings):
-            scales = a / (a + counts[unit] / counts[unit].sum())
-            part.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
+    In a sum, frequent rows would drown the others (Arora et al. 2017, section 3). LSTMs see embeddings one by
+    one, so their rows stay as they are, and so do all if there is no `a`.
 
-
-def scale_unseen(encoder: TrainableEncoder, counts: Sequence[Int64], units: Sequence[UnitTable]) -> None:
-    """Multiply the rows of pieces that the training data do not have by `UNSEEN`.
-
-    Such rows keep their random embeddings. A character that was never seen has up to four of them, one for
-    each of its bytes, and they should tell it from others without outweighing the words around it. For the
-    arguments, see `scale_by_frequency` and `use_word_vectors`.
+    The rows of pieces that the training data do not have are multiplied by `UNSEEN`. A character that was
+    never seen has up to four of them, one for each of its bytes, and they should tell it from others without
+    outweighing the words around it. `counts` says how often each row of each unit occurs.
     """
     for part, place in zip(encoder.parts, encoder.inputs, strict=True):
-        unseen = np.flatnonzero(counts[place][: len(units[place].pieces)] == 0)
-        part.get_parameter("table").data[torch.from_numpy(unseen)] *= UNSEEN
+        scales = np.ones(units[place].n_rows, np.float32)
+        if a is not None and isinstance(part, AveragedEmbeddings):
+            scales = (a / (a + counts[place] / counts[place].sum())).astype(np.float32)
+        scales[: len(units[place].pieces)][counts[place][: len(units[place].pieces)] == 0] = UNSEEN
+        part.get_parameter("table").data *= torch.from_numpy(scales)[:, None]
 
 
 def use_word_vectors(

@@ -8,12 +8,7 @@ import torch
 from torch import nn
 
 from paraphrastic.model.files import ModelFiles
-from paraphrastic_pipeline.training.encoder_modules import (
-    initial_encoder,
-    scale_by_frequency,
-    scale_unseen,
-    use_word_vectors,
-)
+from paraphrastic_pipeline.training.encoder_modules import initial_encoder, scale_rows, use_word_vectors
 from paraphrastic_pipeline.training.engine import MakeFiles, Weights
 from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.model_files import model_files
@@ -41,15 +36,12 @@ def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> tupl
         from paraphrastic_pipeline.training.cooccurrence import initialize_from_cooccurrences
 
         initialize_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
-    counts = pairs.counts()
-    scale_unseen(encoder, counts, units)
+    # A teacher says how much each piece counts.
+    scale_rows(encoder, pairs.counts(), units, None if inputs.tables else settings.init_sif)
     if inputs.tables is not None:
         from paraphrastic_pipeline.training.teacher_tables import initialize_from_tables
 
-        # The teacher says how much each piece counts.
         initialize_from_tables(encoder, pairs, inputs.tables)
-    elif settings.init_sif is not None:
-        scale_by_frequency(encoder, counts, settings.init_sif)
     if inputs.vectors is not None:
         use_word_vectors(encoder, inputs.vectors, units, processors, architecture)
 

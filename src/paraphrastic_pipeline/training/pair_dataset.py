@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import h5py
@@ -19,13 +20,13 @@ TOKENS_PER_READ = 1 << 20
 WORD_START = "▁"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UnitTable:
     """Which piece each row of a unit's embedding table belongs to.
 
     Attributes:
         unit: one of `units.UNITS`, or `tokens` for those of a Transformer.
-        pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
+        pieces: int32 [rows without the unknown ones], the piece of each row; see `training.dataset`.
         sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
             separate tables.
         alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
@@ -43,6 +44,14 @@ class UnitTable:
     def n_rows(self) -> int:
         """Number of rows: one per piece, and one per table for sentences without any known piece."""
         return len(self.pieces) + len(self.sizes)
+
+    @cached_property
+    def row_of(self) -> Int32:
+        """The row of each piece, and of what stands for unknown ones; -1 for a piece without a row."""
+        rows = np.full(sum(self.sizes) + len(self.sizes), -1, np.int32)
+        rows[self.pieces] = np.arange(len(self.pieces))
+        rows[sum(self.sizes) :] = len(self.pieces) + np.arange(len(self.sizes))
+        return rows
 
     @property
     def second(self) -> Bool:
@@ -65,14 +74,12 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = h5py.File(path, "r", track_order=True)
-        groups = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
-        self._of_pairs = self._file.get(GROUPS)
-        self.units = tuple(map(_table, groups))
-        self._groups = [[group[side] for side in SIDES] for group in groups]
-        self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
-        self.monolingual = np.zeros(self._n_pairs, np.bool_)
-        if MONOLINGUAL in self._file:
-            self.monolingual[self._file[MONOLINGUAL][:]] = True
+        self._stored = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
+        self.units = tuple(map(_table, self._stored))
+        self._groups = self._file.get(GROUPS)
+        self._n_pairs = len(self._stored[0][SIDES[0]]["offsets"]) - 1
+        marked = self._file.get(MONOLINGUAL)
+        self.monolingual = np.zeros(self._n_pairs, np.bool_) if marked is None else marked[:]
 
     def __len__(self) -> int:
         return self._n_pairs
@@ -87,23 +94,23 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
         """Read the pairs from `start` up to `stop`, as (source, target)."""
-        sides = zip(
-            *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
-        )
-        of_pairs = None if self._of_pairs is None else _read(self._of_pairs, start, stop)
-        source, target = (
-            Sentences(first.tokens, first.offsets, tuple(others), of_pairs) for first, *others in sides
-        )
-        return source, target
+        groups = None if self._groups is None else _read(self._groups, start, stop)
+
+        def side(name: str) -> Sentences:
+            stored = zip(self.units, self._stored, strict=True)
+            first, *others = (_read(group[name], start, stop, unit.row_of) for unit, group in stored)
+            return Sentences(first.tokens, first.offsets, tuple(others), groups)
+
+        return side("source"), side("target")
 
     def counts(self, *sides: str) -> list[Int64]:
         """Count how often each row of each unit's table occurs, on both sides or on those named."""
         every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
-        for counts, groups in zip(every, self._groups, strict=True):
-            for group in (groups[SIDES.index(side)] for side in sides or SIDES):
-                for start in range(0, len(group["tokens"]), TOKENS_PER_READ):
-                    tokens = group["tokens"][start : start + TOKENS_PER_READ]
-                    counts += np.bincount(tokens, minlength=len(counts))
+        for counts, unit, stored in zip(every, self.units, self._stored, strict=True):
+            for tokens in (stored[side]["tokens"] for side in sides or SIDES):
+                for start in range(0, len(tokens), TOKENS_PER_READ):
+                    rows = unit.row_of[tokens[start : start + TOKENS_PER_READ]]
+                    counts += np.bincount(rows, minlength=len(counts))
         return every
 
     def shuffled(
@@ -148,9 +155,10 @@ def _table(group: h5py.Group) -> UnitTable:
     return UnitTable(unit, group["pieces"][:], sizes, group["alike"][:], shared)
 
 
-def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
+def _read(group: h5py.Group, start: int, stop: int, row_of: Int32 | None = None) -> Sentences:
     offsets = group["offsets"][start : stop + 1]
-    return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
+    tokens = group["tokens"][offsets[0] : offsets[-1]]
+    return Sentences(tokens if row_of is None else row_of[tokens], offsets - offsets[0])
 
 
 def open_vocabularies(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import h5py
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -14,15 +15,8 @@ from paraphrastic.interop.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.hub import load_from_hub, not_installed
 from paraphrastic.model.transformer import TransformerEncoder, write_transformer
-from paraphrastic.model.transformer_tokens import NO_LIMIT, padded, tokenize
-from paraphrastic_pipeline.training.dataset import (
-    SIDES,
-    append_sentences,
-    create_side,
-    new_dataset,
-    read_sides,
-    write_pieces,
-)
+from paraphrastic.model.transformer_tokens import padded, tokenize
+from paraphrastic_pipeline.training.dataset import write_dataset, write_pieces
 from paraphrastic_pipeline.training.engine import MakeFiles, Weights
 from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -34,15 +28,7 @@ if TYPE_CHECKING:
 # Entries of a Transformer's configuration that are probabilities of dropout.
 _PROBABILITIES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 # Transformers that count positions from the id of their padding.
-_LATE_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "longformer",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-}
+_LATE_POSITIONS = {"camembert", "longformer", "mpnet", "roberta", "xlm-roberta"}
 
 
 def tokenize_pairs(
@@ -72,17 +58,25 @@ def tokenize_pairs(
         InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
     """
     transformer = Transformer(**architecture["transformer"])
-    tokenizer = load_tokenizer(transformer, lowercase=lowercase)
-    with new_dataset(dataset) as file:
-        unit = file.create_group(TOKENS)
-        for side in SIDES:
-            create_side(unit, side)
-        for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
-            for side, column in zip(SIDES, sentences, strict=True):
-                tokens = tokenize(tokenizer, column)
-                append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
-        rows = np.arange(len(tokenizer), dtype=np.int32)
-        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32))
+    tokenizer = _Tokenizer(load_tokenizer(transformer, lowercase=lowercase))
+    write_dataset(pairs, [tokenizer], dataset, grouped=grouped, texts=texts, batch_rows=batch_rows)
+
+
+class _Tokenizer:
+    """Tokenizes sentences as a Transformer does."""
+
+    unit = TOKENS
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+
+    def tokenize(self, sides: Sequence[list[str]]) -> list[Sentences]:
+        encoded = [tokenize(self.tokenizer, side) for side in sides]
+        return [Sentences(tokens.ids, tokens.ends) for tokens in encoded]
+
+    def describe(self, group: h5py.Group) -> None:
+        size = len(self.tokenizer)
+        write_pieces(group, np.arange(size, dtype=np.int32), [size], np.empty((0, 2), np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +153,7 @@ def load_modules(
         seed: seed of the weights of an LSTM.
 
     Raises:
-        InputError: the extra `neural` is not installed, the Transformer cannot be loaded, or it cannot read
-            as many tokens as that.
+        InputError: the extra `neural` is not installed, or the Transformer cannot be loaded.
     """
     try:
         # Imported late: the packages are optional and take seconds to import.
@@ -183,7 +176,7 @@ def load_modules(
         "transformers",
         lambda place: Layers(place, model_kwargs={"dtype": torch.float32}, config_kwargs=probabilities),
     )
-    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer, lowercase)
+    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer.place, lowercase)
     width, modules = layers.get_embedding_dimension(), [layers]
     mode = {"mean": "mean", "cls": "cls", "lstm_last": "lasttoken"}[transformer.pooling]
     if transformer.lstm_size is not None:
@@ -196,7 +189,7 @@ def load_modules(
 
 
 def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
-    """Load a Transformer's tokenizer, which cuts sentences off after the tokens that the Transformer reads.
+    """Load a Transformer's tokenizer, which truncates sentences to what the Transformer can read.
 
     The tokenizer cleans sentences and, if they are lower-cased, does that, so that it does both in other
     libraries, too.
@@ -209,7 +202,7 @@ def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
     except ImportError:
         raise not_installed(transformer.place, "transformers") from None
     tokenizer = load_from_hub(transformer.place, "transformers", AutoTokenizer.from_pretrained)
-    prepare_tokenizer(tokenizer, load_config(transformer.place), transformer, lowercase)
+    prepare_tokenizer(tokenizer, load_config(transformer.place), transformer.place, lowercase)
     return tokenizer
 
 
@@ -220,25 +213,17 @@ def load_config(place: str) -> Any:
     return load_from_hub(place, "transformers", AutoConfig.from_pretrained)
 
 
-def prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lowercase: bool) -> None:
-    """Have a loaded tokenizer clean, lower-case and cut off sentences; see `load_tokenizer`."""
+def prepare_tokenizer(tokenizer: Any, config: Any, place: str, lowercase: bool) -> None:
+    """Have a loaded tokenizer clean, lower-case and truncate sentences; see `load_tokenizer`."""
     from tokenizers import Regex, normalizers
 
-    place, asked = transformer.place, transformer.max_tokens
     if not tokenizer.is_fast or tokenizer.pad_token_id is None:
         lacks = "token for padding" if tokenizer.is_fast else "fast tokenizer (tokenizer.json)"
         raise InputError(f"{place}: has no {lacks}")
-    limits = []
-    # Tokenizers without a limit have a number that no sentence reaches.
-    if tokenizer.model_max_length < NO_LIMIT:
-        limits.append(int(tokenizer.model_max_length))
     if positions := getattr(config, "max_position_embeddings", None):
         first = config.pad_token_id + 1 if config.model_type in _LATE_POSITIONS else 0
-        limits.append(positions - first)
-    limit = min(limits, default=None)
-    if asked and limit and asked > limit:
-        raise InputError(f"{place}: can read {limit:,} tokens, but encoder.max_tokens is {asked:,}")
-    tokenizer.model_max_length = asked or limit or tokenizer.model_max_length
+        # Tokenizers without a limit have a number that no sentence reaches.
+        tokenizer.model_max_length = min(tokenizer.model_max_length, positions - first)
     steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
     if lowercase:
         steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]
