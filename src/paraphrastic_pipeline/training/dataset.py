@@ -4,7 +4,6 @@
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
     /subword/pieces           int32 [rows]       piece of each table row, in order of first appearance
-    /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
     /word/…, /trigram/…       the same sentences in other units
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
@@ -12,9 +11,9 @@
 
 `training.pair_dataset` reads them. The file has one group for each unit of the model. If the languages have
 separate tables, the ids of target pieces follow those of source pieces. If two vocabularies overlap, a piece
-that both spell alike has the source's id on either side; `alike` lists these pieces. After the ids of all
-pieces comes one for each table, which stands for a sentence without any piece (the original's `UUUNKKK`), and
-for every unknown piece if they share a vector.
+that both spell alike has the source's id on either side. After the ids of all pieces comes one for each
+table, which stands for a sentence without any piece (the original's `UUUNKKK`), and for every unknown piece
+if they share a vector.
 """
 
 import shutil
@@ -165,9 +164,9 @@ class _UnitTokenizer:
         self.ids = [np.arange(size, dtype=np.int32) for size in sizes]
         if separate:
             self.ids[1] += sizes[0]
-        overlap = tables == "overlapping"
-        self.alike = spelled_alike(*self.processors) if overlap else np.empty((0, 2), np.int32)
-        self.ids[1][self.alike[:, 1]] = self.alike[:, 0]
+        if tables == "overlapping":
+            source, target = spelled_alike(*self.processors).T
+            self.ids[1][target] = source
         for side, processor in enumerate(self.processors):
             self.ids[side][processor.unk_id()] = sum(self.sizes) + (side if separate else 0)
         self.met = np.zeros(sum(self.sizes), np.bool_)
@@ -204,14 +203,8 @@ class _UnitTokenizer:
     def describe(self, group: h5py.Group) -> None:
         for ids, processor in zip(self.ids, self.processors, strict=True):
             self._meet(ids[[*byte_pieces(processor), *ordinary_pieces(processor)]])
-        write_pieces(group, np.concatenate(self.pieces), self.sizes, self.alike)
-        group.attrs["shared_unknown"] = self.vocabulary.shared_unknown
-
-
-def write_pieces(group: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32) -> None:
-    """Record which piece each row of a unit's table belongs to; see `pair_dataset.UnitTable`."""
-    group["pieces"], group["alike"] = pieces, alike
-    group.attrs["sizes"] = sizes
+        group["pieces"] = np.concatenate(self.pieces)
+        group.attrs["sizes"], group.attrs["shared_unknown"] = self.sizes, self.vocabulary.shared_unknown
 
 
 def _create_sentences(file: h5py.File, name: str) -> None:

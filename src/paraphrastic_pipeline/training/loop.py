@@ -62,7 +62,8 @@ def train(
             if settings.loss == "margin":
                 vectors = engine.embed(sentences)
                 negatives = mine(vectors, same_meaning, workers, **settings.negative_search)
-            for places in minibatches(sentences, settings.batch_size):
+            n = len(sentences) // 2
+            for places in np.split(np.arange(n), range(settings.batch_size, n, settings.batch_size)):
                 loss = engine.step(sentences, *_choose(sentences, negatives, places))
                 progress.add(loss, len(places))
                 if not np.isfinite(loss):
@@ -129,12 +130,6 @@ def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
     if not settings.megabatch_anneal or settings.loss != "margin":
         return settings.megabatch
     return min(settings.megabatch, 1 + batches_read // settings.megabatch_anneal)
-
-
-def minibatches(sentences: Sentences, size: int) -> list[Int64]:
-    """The pairs of each mini-batch of a mega-batch."""
-    n = len(sentences) // 2
-    return np.split(np.arange(n), range(size, n, size))
 
 
 def _choose(sentences: Sentences, negatives: Int64 | None, pairs: Int64) -> tuple[Int64, Bool]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -29,7 +29,6 @@ class UnitTable:
         pieces: int32 [rows without the unknown ones], the piece of each row; see `training.dataset`.
         sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
             separate tables.
-        alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
         shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
             any known piece have.
     """
@@ -37,7 +36,6 @@ class UnitTable:
     unit: str
     pieces: Int32
     sizes: tuple[int, ...]
-    alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
     shared_unknown: bool = False
 
     @property
@@ -149,10 +147,9 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
 
 def _table(group: h5py.Group) -> UnitTable:
-    unit = str(group.name).removeprefix("/")
     sizes = tuple(int(size) for size in group.attrs["sizes"])
-    shared = bool(group.attrs.get("shared_unknown", False))
-    return UnitTable(unit, group["pieces"][:], sizes, group["alike"][:], shared)
+    unit = str(group.name).removeprefix("/")
+    return UnitTable(unit, group["pieces"][:], sizes, bool(group.attrs["shared_unknown"]))
 
 
 def _read(group: h5py.Group, start: int, stop: int, row_of: Int32 | None = None) -> Sentences:

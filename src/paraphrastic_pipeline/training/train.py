@@ -17,7 +17,7 @@ from paraphrastic_pipeline.base.devices import choose_device, choose_precision
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoint
-from paraphrastic_pipeline.training.engine import Engine, Weights
+from paraphrastic_pipeline.training.engine import Engine
 from paraphrastic_pipeline.training.fused import TABLE, FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
 from paraphrastic_pipeline.training.initialization import initialize
@@ -66,12 +66,8 @@ def train_model(
         identity = _identity(inputs, settings, threads, development)
         checkpoint = Checkpoint(output / CHECKPOINT, identity=identity, minutes=checkpoint_minutes)
         history = History(output / HISTORY, n_pairs=pairs.n_trained, epochs=settings.epochs)
-
-        def score(weights: Weights) -> float:
-            return development.score(files(weights, config)) if development else 0.0
-
-        scorer = score if development else None
-        weights = train(engine, pairs, settings, workers, checkpoint, history, scorer)
+        score = None if development is None else lambda weights: development.score(files(weights, config))
+        weights = train(engine, pairs, settings, workers, checkpoint, history, score)
         files(weights, config).write(output)
     checkpoint.remove()
 

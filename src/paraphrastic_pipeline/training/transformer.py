@@ -1,7 +1,6 @@
 """Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.interop.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.hub import load_from_hub, not_installed
-from paraphrastic.model.transformer import TransformerEncoder, write_transformer
+from paraphrastic.model.transformer import TransformerEncoder
 from paraphrastic.model.transformer_tokens import padded, tokenize
-from paraphrastic_pipeline.training.dataset import write_dataset, write_pieces
+from paraphrastic_pipeline.training.dataset import write_dataset
 from paraphrastic_pipeline.training.engine import MakeFiles, Weights
 from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -76,23 +75,8 @@ class _Tokenizer:
 
     def describe(self, group: h5py.Group) -> None:
         size = len(self.tokenizer)
-        write_pieces(group, np.arange(size, dtype=np.int32), [size], np.empty((0, 2), np.int32))
-
-
-@dataclass(frozen=True, slots=True)
-class TransformerFiles:
-    """The content of a Transformer's folder, with our entries of `config.json` as its `config`."""
-
-    modules: "SentenceTransformer"
-    config: Mapping[str, Any]
-
-    def open(self) -> TransformerEncoder:
-        """The model, which shares its parameters with `modules`."""
-        return TransformerEncoder(self.modules, self.config)
-
-    def write(self, folder: Path) -> None:
-        """Write the folder; each file is either complete or not there."""
-        write_transformer(self.modules, self.config, folder)
+        group["pieces"] = np.arange(size, dtype=np.int32)
+        group.attrs["sizes"], group.attrs["shared_unknown"] = [size], False
 
 
 class TrainableTransformer(nn.Module):
@@ -118,7 +102,7 @@ class TrainableTransformer(nn.Module):
         return vectors
 
 
-def initialize_transformer(inputs: TrainingInputs) -> tuple[TrainableTransformer, MakeFiles]:
+def initialize_transformer(inputs: TrainingInputs) -> tuple[nn.Module, MakeFiles]:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
@@ -133,10 +117,10 @@ def initialize_transformer(inputs: TrainingInputs) -> tuple[TrainableTransformer
     about = {"architecture": inputs.architecture.to_json()}
 
     @torch.no_grad()
-    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
+    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerEncoder:
         for name, parameter in encoder.named_parameters():
             parameter.copy_(torch.from_numpy(weights[name]))
-        return TransformerFiles(modules, {**config, **about})
+        return TransformerEncoder(modules, {**config, **about})
 
     return encoder, files
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -20,9 +20,6 @@ from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN, read_model_prot
 
 log = logging.getLogger(__name__)
 
-# What becomes of text that a vocabulary has no piece for: its bytes, which have pieces; a piece of its own
-# for each spelling in the training text; one vector for all of it; or nothing.
-Unknown = Literal["bytes", "spellings", "shared", "omit"]
 # Sentences whose unknown characters are looked for at a time.
 _BLOCK = 65_536
 # The pieces for unknown text, and for the beginning and the end of a sentence.
@@ -43,7 +40,8 @@ class VocabularySettings:
         character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
             are chosen by their own frequency alone.
         unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
-            with `spellings` one for each run of unknown characters in the pairs, as the original.
+            with `spellings` one for each run of unknown characters in the pairs, as the original; with
+            `shared` or `omit`, it has none.
         max_sentences: only so many sentences are used, the first ones.
     """
 
@@ -51,7 +49,7 @@ class VocabularySettings:
     sides: Sequence[str] = ("source", "target")
     size: int
     character_coverage: float
-    unknown: Unknown
+    unknown: str
     max_sentences: int
 
     @property
