@@ -75,7 +75,7 @@ def vectors(tmp_path):
 def test_words_begin_with_their_vectors_and_the_others_as_without(data, vectors):
     inputs = replace(data.inputs(ARCHITECTURES["separate in everything"]), vectors=vectors)
     with PairDataset(inputs.dataset) as pairs:
-        encoder, plain = (initialize(pairs, one, 1)[0] for one in (inputs, replace(inputs, vectors=None)))
+        encoder, plain = (initialize(pairs, one)[0] for one in (inputs, replace(inputs, vectors=None)))
     begun = encoder.get_parameter("parts.0.table")
     changed = (begun != plain.get_parameter("parts.0.table")).all(dim=1)
     assert sorted(begun[changed][:, 0].tolist()) == [-1.0, 0.5, 2.0]

@@ -15,8 +15,8 @@ from paraphrastic_pipeline.training.model_files import model_files
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, open_vocabularies
 
 
-def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> tuple[nn.Module, MakeFiles]:
-    """Make the encoder before training, in the same way for any number of threads, and what writes its model.
+def initialize(pairs: PairDataset, inputs: TrainingInputs) -> tuple[nn.Module, MakeFiles]:
+    """Make the encoder before training, and what writes its model.
 
     Raises:
         InputError: the word vectors cannot be read, or have another dimension, or the Transformer cannot be
@@ -31,11 +31,6 @@ def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> tupl
     vocabularies = open_vocabularies(inputs.sentencepiece, units)
     processors = {unit.unit: models for unit, models in zip(units, vocabularies, strict=True)}
     encoder = initial_encoder(units, settings, architecture)
-    if settings.init == "cooccurrences":
-        # Imported here, since the libraries for it take a second.
-        from paraphrastic_pipeline.training.cooccurrence import initialize_from_cooccurrences
-
-        initialize_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
     # A teacher says how much each piece counts.
     scale_rows(encoder, pairs.counts(), units, None if inputs.tables else settings.init_sif)
     if inputs.tables is not None:
@@ -79,6 +74,6 @@ def initialize_model(
 def untrained_model(inputs: TrainingInputs) -> Any:
     """The files of the model that training starts from, with the same random parameters."""
     with PairDataset(inputs.dataset) as pairs, torch.no_grad():
-        encoder, files = initialize(pairs, inputs, 1)
+        encoder, files = initialize(pairs, inputs)
         weights = {name: value.numpy() for name, value in encoder.named_parameters()}
         return files(weights, inputs.config)

@@ -15,10 +15,10 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32
+from paraphrastic.base.threads import in_order
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.threads import product
 
 # The weight of the ridge (docs/recipe.md has the measurements).
 _RIDGE = 0.2
@@ -32,6 +32,8 @@ _LENGTH = 4.0
 # multiplied by this.
 _SHORTEST, _BEYOND = 1e-3, 0.1
 _TINY = 1e-12
+# Rows of a matrix that a thread multiplies at a time.
+_ROWS = 2048
 
 
 def ridge(bags: scipy.sparse.csr_matrix, targets: Float32, prior: Float32, *, threads: int) -> Float32:
@@ -74,6 +76,13 @@ def ridge(bags: scipy.sparse.csr_matrix, targets: Float32, prior: Float32, *, th
 def _dots(one: Float32, other: Float32) -> Float32:
     """The dot product of each column with the same one of another matrix."""
     return np.einsum("ij,ij->j", one, other)
+
+
+def product(matrix: scipy.sparse.csr_matrix, block: Float32, threads: int) -> Float32:
+    """The product of a sparse matrix with a dense block, which threads compute by rows."""
+    starts = range(0, matrix.shape[0], _ROWS)
+    parts = in_order(lambda start: matrix[start : start + _ROWS] @ block, starts, threads)
+    return np.concatenate(list(parts))
 
 
 def bags_of_rows(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:

@@ -2,23 +2,8 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-import numpy as np
 import torch
-
-from paraphrastic.base.arrays import Float32
-from paraphrastic.base.threads import in_order
-
-# Rows of a matrix that a thread multiplies at a time.
-_ROWS = 2048
-
-
-def product(matrix: Any, block: Float32, threads: int) -> Float32:
-    """The product of a sparse matrix with a dense block, which threads compute by rows."""
-    starts = range(0, matrix.shape[0], _ROWS)
-    parts = in_order(lambda start: matrix[start : start + _ROWS] @ block, starts, threads)
-    return np.concatenate(list(parts))
 
 
 class Workers:

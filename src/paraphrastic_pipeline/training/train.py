@@ -60,7 +60,7 @@ def train_model(
     with PairDataset(inputs.dataset) as pairs, closing(Workers(threads)) as workers:
         if not (pairs.n_trained if settings.epochs else len(pairs)):
             raise InputError(f"{inputs.dataset}: contains no pairs")
-        encoder, files = initialize(pairs, inputs, threads)
+        encoder, files = initialize(pairs, inputs)
         config = {**inputs.config, "training": asdict(settings), "pairs": pairs.n_trained}
         engine = build_engine(encoder, settings, workers, steps=_steps(settings, pairs.n_trained))
         identity = _identity(inputs, settings, threads, development)

@@ -170,8 +170,8 @@ class Hyperparameters:
 
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
-    init: Literal["random", "cooccurrences", "teacher"] = setting("random", original="random")
-    """What embeddings begin as: `random`, `cooccurrences` of pieces, or the vectors of a `teacher`."""
+    init: Literal["random", "teacher"] = setting("random", original="random")
+    """What embeddings begin as: `random`, or the vectors of a `teacher`."""
     teacher: str | None = None
     """The system from which [embeddings begin](../docs/training.md#begin-from-a-teacher); null for none."""
     teacher_sentences: Annotated[Whole, Field(ge=2)] = 100000
