@@ -100,7 +100,3 @@ class Checkpoint:
         progress = Progress(**json.loads(about["progress"]))
         log.info("%s: continuing after %d mini-batches", self.path, progress.batches_read)
         return progress, best
-
-    def remove(self) -> None:
-        """Remove the file of a run that is done."""
-        self.path.unlink(missing_ok=True)

@@ -55,15 +55,9 @@ def initialize_model(
     tables: Path | None = None,
     definition: Mapping[str, Any],
 ) -> None:
-    """Write the model that training starts from.
+    """Write the model that training starts from to the folder of `weights`.
 
-    Args:
-        dataset: HDF5 file written by `encode_dataset`.
-        weights: the model's weights, beside which its other files are written.
-        sentencepiece: the models that `dataset` was encoded with; none for a Transformer.
-        vectors: text file with word vectors.
-        tables: tables that a teacher's vectors were fitted with.
-        definition: see `TrainingInputs.of_definition`.
+    `definition` is what `TrainingInputs.of_definition` takes, and the other arguments are its files.
     """
     inputs = TrainingInputs.of_definition(
         definition, dataset=dataset, sentencepiece=sentencepiece, vectors=vectors, tables=tables

@@ -44,11 +44,3 @@ class TrainingInputs:
             architecture=Architecture.from_json(definition["architecture"]),
             config=definition["config"],
         )
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that the parameters depend on."""
-        transformer = self.architecture.transformer
-        folder = sorted(Path(transformer.place).rglob("*")) if transformer else []
-        others = [path for path in (self.vectors, self.tables) if path]
-        return [self.dataset, *self.sentencepiece, *others, *folder]

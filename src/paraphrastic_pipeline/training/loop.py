@@ -24,9 +24,6 @@ from paraphrastic_pipeline.training.threads import Workers
 
 log = logging.getLogger(__name__)
 
-# Scores parameters on the development data; higher is better.
-Score = Callable[[Weights], float]
-
 
 @dataclass(frozen=True, slots=True)
 class Development:
@@ -43,11 +40,11 @@ def train(
     workers: Workers,
     checkpoint: Checkpoint,
     history: History,
-    score: Score | None = None,
+    score: Callable[[Weights], float] | None = None,
 ) -> Weights:
     """Train until the epochs are over, or until early stopping, and return the parameters.
 
-    The run continues from its checkpoint if there is one.
+    The run continues from its checkpoint if there is one. `score` scores parameters; higher is better.
 
     Raises:
         InputError: the loss is not finite.

@@ -58,7 +58,7 @@ def mine(
         of the sentence's own side.
     """
     n = len(vectors) // 2
-    limits = torch.empty(0, device=vectors.device)
+    limits = torch.full((n,), torch.inf, device=vectors.device)
     if max_share is not None:
         limits = (vectors[:n] * vectors[n:]).sum(dim=1) * max_share
     if vectors.is_cuda:
@@ -181,8 +181,7 @@ def _mine_on_device(
             rows = torch.repeat_interleave(ends.diff())
             for part in parts:
                 part[rows, pairs[ends[0] : ends[-1]]] = -torch.inf
-                if len(limits):
-                    part.masked_fill_(part > limits[block, None], -torch.inf)
+                part.masked_fill_(part > limits[block, None], -torch.inf)
             highest, found = torch.cat(parts, dim=1).max(dim=1)
             negatives.append(torch.where(highest > -torch.inf, places[found], NO_NEGATIVE))
     return torch.cat(negatives).cpu().numpy()

@@ -35,7 +35,7 @@ def scan(
         first: pair of the first column.
         offset: index of the first sentence of the columns' side.
         same_meaning: the pairs that are masked.
-        limits: [n], the similarity that no negative of a pair's sentences may exceed, or [0] for none.
+        limits: [n], the similarity that no negative of a pair's sentences may exceed.
         by_row: [n] each, the highest similarity found so far for each row's sentence, and the sentence that
             has it.
         by_column: the same for the columns; if their length is 0, columns get no offers.
@@ -43,26 +43,22 @@ def scan(
     rows, columns = similarity.shape
     row_values, row_negatives = by_row
     column_values, column_negatives = by_column
-    both, limited = len(column_values) > 0, len(limits) > 0
+    both = len(column_values) > 0
     best = np.full(columns, _MASKED)
     best_row = np.full(columns, -1, np.int32)
     for i in range(rows):
         pair, row = start + i, similarity[i]
         mask(row, first, same_meaning.pairs[same_meaning.offsets[pair] : same_meaning.offsets[pair + 1]])
-        highest, place = highest_of(row, limits[pair] if limited else _MASKED, limited)
+        highest, place = highest_of(row, limits[pair])
         if highest > row_values[pair]:
             while row[place] != highest:
                 place += 1
             row_values[pair] = highest
             row_negatives[pair] = offset + first + place
         if both:
-            if limited:
-                for j in range(columns):
-                    if row[j] > limits[first + j]:
-                        row[j] = _MASKED
             number = np.int32(i)
             for j in range(columns):
-                value = row[j]
+                value = row[j] if row[j] <= limits[first + j] else _MASKED
                 better = value > best[j]
                 best[j] = value if better else best[j]
                 best_row[j] = number if better else best_row[j]
@@ -83,20 +79,16 @@ def mask(row: Float32, first: int, pairs: Int32) -> None:
 
 
 @jit
-def highest_of(row: Float32, limit: Any, limited: bool) -> tuple[Any, int]:
-    """The highest similarity of a row, up to the limit if it is `limited`, and where its columns begin."""
+def highest_of(row: Float32, limit: Any) -> tuple[Any, int]:
+    """The highest similarity of a row up to a limit, and where its columns begin."""
     columns = len(row)
     highest, place = _MASKED, 0
     for chunk in range(0, columns, _MAXIMUM_COLUMNS):
         # A slice, since the compiler compares several numbers at once only if no index can be negative.
         part = row[chunk : min(columns, chunk + _MAXIMUM_COLUMNS)]
         top = _MASKED
-        if limited:
-            for j in range(len(part)):
-                top = max(top, part[j] if part[j] <= limit else _MASKED)
-        else:
-            for j in range(len(part)):
-                top = max(top, part[j])
+        for j in range(len(part)):
+            top = max(top, part[j] if part[j] <= limit else _MASKED)
         if top > highest:
             highest, place = top, chunk
     return highest, place

@@ -130,20 +130,16 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
             # Drawn even for a skipped window, because the orders of the later windows must not change.
             order = generator.permutation(int((stops - starts).sum()))
-            alone = [self.monolingual[start:stop] for start, stop in zip(starts, stops, strict=True)]
-            order = order[~np.concatenate(alone)[order]]
+            left_out = [self.monolingual[start:stop] for start, stop in zip(starts, stops, strict=True)]
+            order = order[~np.concatenate(left_out)[order]]
             if skip < len(order):
-                yield from self._ordered(starts, stops, order[skip:])
+                parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
+                source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
+                del parts
+                for place in range(skip, len(order), PAIRS_PER_BLOCK):
+                    some = order[place : place + PAIRS_PER_BLOCK]
+                    yield source.take(some), target.take(some)
             skip = max(0, skip - len(order))
-
-    def _ordered(self, starts: Int64, stops: Int64, order: Int64) -> Iterator[tuple[Sentences, Sentences]]:
-        """Yield the pairs of the blocks from `starts` to `stops`; `order` indexes these pairs."""
-        parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
-        source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
-        del parts
-        for first in range(0, len(order), PAIRS_PER_BLOCK):
-            some = order[first : first + PAIRS_PER_BLOCK]
-            yield source.take(some), target.take(some)
 
 
 def _table(group: h5py.Group) -> UnitTable:

@@ -29,13 +29,14 @@ class SameMeaning(NamedTuple):
     def of(cls, sentences: Sentences, *, exclude_duplicates: bool = True) -> Self:
         """The mask of `sentences`, which are the sources of n pairs and then their targets.
 
-        Without `exclude_duplicates`, a pair means the same as itself alone, as in the original code.
+        Without `exclude_duplicates`, a pair means the same only as itself, as in the original code.
         """
         n = len(sentences) // 2
         if not exclude_duplicates:
             return cls(np.arange(n, dtype=np.int32), np.arange(n + 1))
         rows, marks = np.tile(np.arange(n), 2), sentence_ids(sentences)
-        if groups := sentences.pair_groups:
+        if sentences.groups:
+            groups = sentences.groups.part(0, n)
             rows = np.append(rows, np.repeat(np.arange(n), groups.lengths))
             # Groups are numbered after the sentences.
             marks = np.append(marks, 2 * n + np.unique(groups.tokens, return_inverse=True)[1])

@@ -123,10 +123,10 @@ def initialize_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables
         fitted = [file[unit.unit][:] for unit in pairs.units]
     for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
         if isinstance(part, AveragedEmbeddings):
-            table, begun = part.table.data, torch.from_numpy(fitted[unit])
-            columns = min(begun.shape[1], table.shape[1])
-            lengths = begun[:, :columns].norm(dim=1)
+            table, known = part.table.data, torch.from_numpy(fitted[unit])
+            columns = min(known.shape[1], table.shape[1])
+            lengths = known[:, :columns].norm(dim=1)
             met = lengths > _SHORTEST * lengths.mean()
             scale = _LENGTH * table.norm(dim=1).mean() / lengths[met].mean()
-            table[met, :columns] = begun[met, :columns] * scale
+            table[met, :columns] = known[met, :columns] * scale
             table[met, columns:] *= _BEYOND

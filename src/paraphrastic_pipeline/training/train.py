@@ -69,7 +69,7 @@ def train_model(
         score = None if development is None else lambda weights: development.score(files(weights, config))
         weights = train(engine, pairs, settings, workers, checkpoint, history, score)
         files(weights, config).write(output)
-    checkpoint.remove()
+    checkpoint.path.unlink(missing_ok=True)
 
 
 def _settled(settings: TrainingSettings, architecture: Architecture) -> TrainingSettings:
@@ -119,7 +119,10 @@ def _identity(
     inputs: TrainingInputs, settings: TrainingSettings, threads: int, development: Development | None
 ) -> str:
     """A digest of everything that the trained parameters depend on."""
-    files = inputs.files
+    transformer = inputs.architecture.transformer
+    folder = sorted(Path(transformer.place).rglob("*")) if transformer else []
+    more = [path for path in (inputs.vectors, inputs.tables) if path]
+    files = [inputs.dataset, *inputs.sentencepiece, *more, *folder]
     if settings.early_stopping and development:
         files += development.data
     counted = (

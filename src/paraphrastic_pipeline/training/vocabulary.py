@@ -39,7 +39,7 @@ class VocabularySettings:
         size: number of pieces; bytes and spellings come on top. For subwords, it includes the three special
             ones, as in the original; there are as many words or trigrams, and the special ones come on top.
         character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
-            are chosen by their own frequency alone.
+            are chosen by their own frequency.
         unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
             with `spellings` one for each run of unknown characters in the pairs, as the original; with
             `shared` or `omit`, it has none.
@@ -103,8 +103,7 @@ def train_vocabulary(
         hard_vocab_limit=False,
     )
     processor = sentencepiece.SentencePieceProcessor(model_proto=trained)
-    learned = processor.get_piece_size() - wanted.extra
-    log.info("%s: %d pieces (%d asked for)", model, learned, size)
+    log.info("%s: %d pieces (%d asked for)", model, processor.get_piece_size() - wanted.extra, size)
     if allowed is not None:
         processor = _with_words(processor, allowed, size + wanted.extra)
         log.info("%s: %d pieces with further words that have vectors", model, processor.get_piece_size())

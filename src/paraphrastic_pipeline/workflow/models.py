@@ -140,8 +140,8 @@ class Models:
                 key: getattr(vocabulary, key)
                 for key in ("size", "character_coverage", "unknown", "max_sentences")
             }
-            cut = {"max_pieces": vocabulary.max_pieces, "shared_unknown": vocabulary.unknown == "shared"}
-            of_unit = units.setdefault(unit, {"unit": unit, "models": [], **cut})
+            limits = {"max_pieces": vocabulary.max_pieces, "shared_unknown": vocabulary.unknown == "shared"}
+            of_unit = units.setdefault(unit, {"unit": unit, "models": [], **limits})
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {
             # The most pairs of each corpus, and of each pair of languages in it; None is all.
@@ -157,7 +157,7 @@ class Models:
             "vocabularies": names,
             # In the order of units and languages.
             "vocabulary_files": [path for unit in units.values() for path in unit["models"]],
-            # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
+            # How to tokenize sentences in each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
             # Empty if the embeddings do not begin from a teacher.
             "tables": [
