@@ -11,13 +11,11 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, history, interrupted_at, steps_seen, train_model, write_data
 
 from paraphrastic import load_model
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
-from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.history import HISTORY, History
+from paraphrastic_pipeline.training.history import HISTORY
 from paraphrastic_pipeline.training.loop import Development
 
 Data = tuple[Path, Path]
@@ -171,11 +169,3 @@ def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(data: Data, tm
         pairs = round(500 * line["epoch"])
         assert line["loss"] == pytest.approx(sum(losses[told:pairs]) / (pairs - told), abs=1e-6)
         told = pairs
-
-
-def test_a_full_disk_is_told_by_the_history() -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("there is no /dev/full")
-    lines = History(Path("/dev/full"), n_pairs=1, epochs=1)
-    with pytest.raises(InputError, match="/dev/full: cannot be written: No space left on device"):
-        lines.add(Progress(pairs_read=1, line_pairs=1), megabatch=1, before=0, score=None)

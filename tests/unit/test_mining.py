@@ -135,7 +135,9 @@ def test_negatives_are_those_of_a_plain_search(
         if make is unit_vectors or columns == rows == 1:
             assert mined(vectors, *given, threads=2, leading=True, **options).tolist() == expected
         same = SameMeaning.of(sentences(*given), exclude_duplicates=exclude_duplicates)
-        limits = torch.empty(0) if max_share is None else (vectors[:n] * vectors[n:]).sum(1) * max_share
+        limits = torch.full((n,), torch.inf)
+        if max_share is not None:
+            limits = (vectors[:n] * vectors[n:]).sum(1) * max_share
         on_device = mining._mine_on_device(vectors, same, limits, either_side=either_side)
         assert on_device.tolist() == expected
     assert (expected != plain_search(vectors, ids, **options)) == exclude_duplicates

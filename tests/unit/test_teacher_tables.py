@@ -253,7 +253,3 @@ def test_nothing_is_trained_on_sentences_without_a_pair(tmp_path: Path) -> None:
     assert moved[sorted(learned)].all()
     assert len(told - learned) > 5
     assert not moved[sorted(told - learned)].any()
-    # With nothing else, there is nothing to train on.
-    encoded(tmp_path, path, size=120, texts=[0, 1])
-    with pytest.raises(InputError, match=r"d\.h5: contains no pairs"):
-        train_model((data, vocabulary), tmp_path / "none", SETTINGS)
