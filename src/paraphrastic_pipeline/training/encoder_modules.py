@@ -223,7 +223,6 @@ def use_word_vectors(
     known, vectors = read_word_vectors(path, frozenset([*words, UNKNOWN]))
     every = [*words, *[UNKNOWN] * len(unit.sizes)]
     rows = np.array([known.get(word, -1) for word in every], np.int64)
-    with_vector = np.flatnonzero(rows >= 0)
     log.info("%s: found vectors for %d of %d words", path, (rows[: len(words)] >= 0).sum(), len(words))
     for number, part in enumerate(architecture.parts):
         if part.unit != "word":
@@ -235,4 +234,4 @@ def use_word_vectors(
                 f"{number} of the encoder have {table.shape[1]}: set training.dimension or the part's "
                 "dimension"
             )
-        table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors[rows[with_vector]])
+        table.data[torch.from_numpy(rows >= 0)] = torch.from_numpy(vectors[rows[rows >= 0]])

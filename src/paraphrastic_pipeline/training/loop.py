@@ -54,17 +54,20 @@ def train(
     while progress.epoch < settings.epochs and not _is_over(progress, settings):
         for sentences, megabatch in megabatches(pairs, settings, progress):
             started, before = time.monotonic(), progress.pairs_read
-            same_meaning = SameMeaning.of(sentences, exclude_duplicates=settings.exclude_duplicates)
             negatives = None
             if settings.loss == "margin":
-                vectors = engine.embed(sentences)
-                negatives = mine(vectors, same_meaning, workers, **settings.negative_search)
+                same = SameMeaning.of(sentences, exclude_duplicates=settings.exclude_duplicates)
+                negatives = mine(engine.embed(sentences), same, workers, **settings.negative_search)
             n = len(sentences) // 2
             for places in np.split(np.arange(n), range(settings.batch_size, n, settings.batch_size)):
                 loss = engine.step(sentences, *_choose(sentences, negatives, places))
                 progress.add(loss, len(places))
                 if not np.isfinite(loss):
-                    raise _not_finite(pairs, progress, settings)
+                    batch = -(-progress.pairs_read // settings.batch_size)
+                    raise InputError(
+                        f"{pairs.path}: the loss is not finite in epoch {progress.epoch + 1}, mini-batch "
+                        f"{batch}: lower training.learning_rate ({settings.learning_rate})"
+                    )
             progress.seconds += time.monotonic() - started
             value = None
             if score is not None and _is_due(progress, before, pairs.n_trained, settings):
@@ -156,11 +159,3 @@ def _is_over(progress: Progress, settings: TrainingSettings) -> bool:
     """Whether early stopping ends the run."""
     stopping = settings.early_stopping
     return stopping is not None and progress.since_best >= stopping.patience
-
-
-def _not_finite(pairs: PairDataset, progress: Progress, settings: TrainingSettings) -> InputError:
-    return InputError(
-        f"{pairs.path}: the loss is not finite in epoch {progress.epoch + 1}, mini-batch "
-        f"{-(-progress.pairs_read // settings.batch_size)}: lower training.learning_rate "
-        f"({settings.learning_rate})"
-    )

@@ -9,7 +9,7 @@ import torch
 class Workers:
     """Threads that share a piece of work, in each of which torch uses no further ones.
 
-    The work must release Python's lock.
+    The work must release Python's lock. The caller's thread is one of them, since waking others takes time.
     """
 
     def __init__(self, threads: int) -> None:
@@ -18,7 +18,15 @@ class Workers:
 
     def run(self, task: Callable[[int], None]) -> None:
         """Call `task(index)` for every index below `size` in parallel, and return when all are done."""
-        list(self._pool.map(task, range(self.size)))
+        others = [self._pool.submit(task, index) for index in range(1, self.size)]
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            task(0)
+        finally:
+            torch.set_num_threads(threads)
+        for other in others:
+            other.result()
 
     def close(self) -> None:
         """End the threads."""

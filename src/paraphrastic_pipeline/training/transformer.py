@@ -145,6 +145,7 @@ def load_modules(
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
         from sentence_transformers.sentence_transformer.modules import Transformer as Layers
+        from transformers import AutoConfig
         from transformers.utils.logging import disable_progress_bar
 
         from paraphrastic.model.lstm_pooling import LastState
@@ -153,7 +154,7 @@ def load_modules(
     disable_progress_bar()
     probabilities = {}
     if dropout is not None:
-        config = load_config(transformer.place)
+        config = load_from_hub(transformer.place, "transformers", AutoConfig.from_pretrained)
         probabilities = {name: dropout for name in _PROBABILITIES if hasattr(config, name)}
     layers = load_from_hub(
         transformer.place,
@@ -182,19 +183,13 @@ def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
         InputError: as `load_modules`.
     """
     try:
-        from transformers import AutoTokenizer
+        from transformers import AutoConfig, AutoTokenizer
     except ImportError:
         raise not_installed(transformer.place, "transformers") from None
     tokenizer = load_from_hub(transformer.place, "transformers", AutoTokenizer.from_pretrained)
-    prepare_tokenizer(tokenizer, load_config(transformer.place), transformer.place, lowercase)
+    config = load_from_hub(transformer.place, "transformers", AutoConfig.from_pretrained)
+    prepare_tokenizer(tokenizer, config, transformer.place, lowercase)
     return tokenizer
-
-
-def load_config(place: str) -> Any:
-    """Load the configuration of a Transformer's layers; errors are those of `load_from_hub`."""
-    from transformers import AutoConfig
-
-    return load_from_hub(place, "transformers", AutoConfig.from_pretrained)
 
 
 def prepare_tokenizer(tokenizer: Any, config: Any, place: str, lowercase: bool) -> None:
