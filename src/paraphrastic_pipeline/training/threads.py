@@ -14,7 +14,7 @@ class Workers:
 
     def __init__(self, threads: int) -> None:
         self.size = threads
-        self._pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+        self._pool = ThreadPoolExecutor(max(1, threads - 1), initializer=torch.set_num_threads, initargs=(1,))
 
     def run(self, task: Callable[[int], None]) -> None:
         """Call `task(index)` for every index below `size` in parallel, and return when all are done."""
