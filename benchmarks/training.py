@@ -83,7 +83,7 @@ def measure(
     """Microseconds a pair of each part of training, by engine: medians over mega-batches, in turns."""
     generator = np.random.default_rng(0)
     workers = Workers(options.threads)
-    units = [UnitTable("subword", np.arange(options.rows - 1, dtype=np.int32), (options.rows - 1,), ())]
+    units = [UnitTable("subword", np.arange(options.rows - 1, dtype=np.int32), (options.rows - 1,))]
     encoder = initial_encoder(units, settings, Architecture())
     table = encoder.get_parameter("parts.0.table").detach()
     engines: dict[str, tuple[Engine, Mine]] = {

@@ -1,74 +1,27 @@
 """Train every run of a model's sweep, and choose the best on development data."""
 
 
-# What embeddings begin as with `init: teacher`: the teacher's vectors of the pieces, and of a sample of sentences,
-# to which tables are fitted.
-rule embed_pieces:
-    input:
-        lambda wildcards: pipeline.system_files(wildcards.system),
-        dataset=pipeline.of("training_data"),
-        sentencepiece=pipeline.of("vocabulary_files"),
-    output:
-        vectors="results/teachers/{model}/{system}/pieces.h5",
-    log:
-        "results/logs/embed_pieces/{model}/{system}.log",
-    conda:
-        "../envs/neural.yaml"
-    threads: all_cores
-    resources:
-        **resources_of("embed_pieces"),
-    params:
-        **calls("training.teacher:embed_pieces"),
-        system=lambda wildcards: pipeline.place(wildcards.system),
-    message:
-        "Embed the pieces of {wildcards.model} with {wildcards.system}"
-    script:
-        "../workflow/scripts/run.py"
-
-
-# The parts that are done lie beside the output, so that a step that was killed goes on.
-rule embed_sample:
-    input:
-        lambda wildcards: pipeline.system_files(wildcards.system),
-        pairs=pipeline.of("pairs"),
-    output:
-        vectors="results/teachers/{model}/{system}/sample.h5",
-    log:
-        "results/logs/embed_sample/{model}/{system}.log",
-    conda:
-        "../envs/neural.yaml"
-    threads: all_cores
-    resources:
-        **resources_of("embed_sample"),
-    params:
-        **calls("training.teacher:embed_sample"),
-        system=lambda wildcards: pipeline.place(wildcards.system),
-        languages=pipeline.languages_of_corpora,
-        known=lambda wildcards: pipeline.known_to(wildcards.system),
-        texts=pipeline.of("texts"),
-        sentences=lambda wildcards: pipeline.definition(wildcards).training.teacher_sentences,
-    message:
-        "Embed a sample of the sentences of {wildcards.model} with {wildcards.system}"
-    script:
-        "../workflow/scripts/run.py"
-
-
+# What embeddings begin as with `init: teacher`: tables that are fitted to the teacher's vectors of a sample of
+# sentences and of the pieces.
 rule fit_tables:
     input:
+        lambda wildcards: pipeline.system_files(wildcards.system),
         dataset=pipeline.of("training_data"),
-        pieces=rules.embed_pieces.output.vectors,
-        sample=rules.embed_sample.output.vectors,
+        pairs=pipeline.of("pairs"),
+        sentencepiece=pipeline.of("vocabulary_files"),
     output:
         tables="results/teachers/{model}/{system}/tables.h5",
     log:
         "results/logs/fit_tables/{model}/{system}.log",
     conda:
-        "../envs/pipeline.yaml"
+        "../envs/neural.yaml"
     threads: all_cores
     resources:
         **resources_of("fit_tables"),
     params:
-        **calls("training.teacher_tables:fit_tables"),
+        **calls("training.teacher:fit_tables"),
+        system=lambda wildcards: pipeline.place(wildcards.system),
+        sample=pipeline.sample,
     message:
         "Fit the tables of {wildcards.model} to the vectors of {wildcards.system}"
     script:

@@ -22,7 +22,7 @@ rule tokenize_pairs:
         grouped=pipeline.of("grouped"),
         texts=pipeline.of("texts"),
     message:
-        "Cut the training data of {wildcards.model} into the tokens of its Transformer"
+        "Tokenize the training data of {wildcards.model} as its Transformer does"
     script:
         "../workflow/scripts/run.py"
 

@@ -1,20 +1,24 @@
 """Encoder architectures, and a small corpus that is encoded for each of them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pair_files import write_pairs
-from small_corpus import sentence_pairs, trained_vocabulary
+from small_corpus import sentence_pairs
 from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic_pipeline.settings.check import complete_definition
+from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.training import train
 from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import RecurrentEmbeddings
 from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
 LSTM = Part(kind="lstm", unit="word")
@@ -44,6 +48,29 @@ ARCHITECTURES = {
 }
 
 
+def encoded(
+    folder: Path,
+    pairs: Path,
+    definition: Definition,
+    sizes: Mapping[str, int],
+    *,
+    vectors: Path | None = None,
+    **changes: Any,
+) -> tuple[Path, list[Path]]:
+    """The training data of a definition's kind, with vocabularies of these sizes by unit, and these."""
+    units: dict[str, dict[str, Any]] = {}
+    for name, (unit, sides) in definition.vocabularies.items():
+        own, model = definition.vocabulary.of_unit(unit), folder / f"{name}.model"
+        settings = {key: getattr(own, key) for key in ("character_coverage", "unknown", "max_sentences")}
+        settings |= {"unit": unit, "sides": sides, "size": sizes[unit], **changes}
+        train_vocabulary(pairs, model, settings, vectors=vectors)
+        limits = {"max_pieces": own.max_pieces, "shared_unknown": settings["unknown"] == "shared"}
+        units.setdefault(unit, {"unit": unit, "models": [], **limits})["models"].append(model)
+    tables = definition.architecture.tables
+    encode_dataset(pairs, list(units.values()), folder / "train.h5", tables=tables, threads=1)
+    return folder / "train.h5", [model for unit in units.values() for model in unit["models"]]
+
+
 class Data:
     """The sample corpus, encoded once for each architecture."""
 
@@ -56,35 +83,12 @@ class Data:
         if architecture not in self.made:
             folder = self.folder / str(len(self.made))
             folder.mkdir()
-            definition = complete_definition(
-                {
-                    "languages": ["en", "de"],
-                    "corpora": ["a"],
-                    "encoder": {key: architecture.to_json()[key] for key in ("parts", "languages")},
-                    "vocabulary": {"languages": architecture.vocabularies},
-                }
-            )
-            units: dict[str, list[Path]] = {}
-            for name, (unit, sides) in definition.vocabularies.items():
-                size = 60 if unit == "subword" else 500
-                path = trained_vocabulary(
-                    self.pairs, folder / f"{name}.model", unit=unit, sides=sides, size=size
-                )
-                units.setdefault(unit, []).append(path)
-            encode_dataset(
-                self.pairs,
-                [
-                    {"unit": unit, "models": tuple(models), "max_pieces": None}
-                    for unit, models in units.items()
-                ],
-                folder / "train.h5",
-                tables=architecture.tables,
-                threads=1,
-            )
-            self.made[architecture] = (
-                folder / "train.h5",
-                [path for models in units.values() for path in models],
-            )
+            encoder = {key: architecture.to_json()[key] for key in ("parts", "languages")}
+            vocabulary = {"languages": architecture.vocabularies, "unknown": "omit"}
+            values = {"languages": ["en", "de"], "corpora": ["a"]}
+            definition = complete_definition({**values, "encoder": encoder, "vocabulary": vocabulary})
+            sizes = {"subword": 60, "word": 500, "trigram": 500}
+            self.made[architecture] = encoded(folder, self.pairs, definition, sizes)
         return self.made[architecture]
 
     def inputs(self, architecture: Architecture, settings=SHORT, vectors=None) -> TrainingInputs:

@@ -4,18 +4,16 @@ import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from encoder_corpus import ARCHITECTURES, LSTM, SHORT, Data
 from small_corpus import sentence_pairs
-from training_runs import interrupted_at
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256, write_json
+from paraphrastic.base.files import write_json
 from paraphrastic.model.architecture import Architecture, Part, encoder_name
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
@@ -90,27 +88,6 @@ def test_a_pickle_is_the_same_model(data: Data, tmp_path: Path, name: str) -> No
         assert other.digest == opened.digest
         vectors = other.embed_raw_text(ENGLISH, language="en")
         np.testing.assert_array_equal(vectors, opened.embed_raw_text(ENGLISH, language="en"))
-
-
-def test_a_killed_run_goes_on_to_the_same_parameters(data: Data, tmp_path: Path) -> None:
-    architecture = ARCHITECTURES["concatenated"]
-    whole = data.train(architecture, tmp_path / "whole")
-    with interrupted_at(14):
-        data.train(architecture, tmp_path / "killed")
-    resumed = data.train(architecture, tmp_path / "killed")
-    assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
-
-
-@pytest.mark.parametrize("change", [{"scramble": 0.0}, {"parts": (replace(LSTM, init_std=0.1),)}])
-def test_a_checkpoint_of_another_architecture_is_not_used(
-    data: Data, tmp_path: Path, change: dict[str, Any]
-) -> None:
-    architecture = ARCHITECTURES["lstm"]
-    with interrupted_at(14):
-        data.train(architecture, tmp_path / "model")
-    other = replace(architecture, **change)
-    weights = [data.train(other, tmp_path / folder) / "model.safetensors" for folder in ("model", "whole")]
-    assert sha256(weights[0]) == sha256(weights[1])
 
 
 def test_a_separate_model_asks_for_the_language(data: Data, tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """Test the fused engine against autograd and torch's dense optimizers."""
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,14 +13,11 @@ from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
-from paraphrastic_pipeline.training.inputs import Initialization
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step
 from paraphrastic_pipeline.training.threads import Workers
-from paraphrastic_pipeline.training.train import build_engine
 
-ENGINES = ("fused", "autograd")
 ROWS, ZERO_ROW = 60, 59
 # The number of steps of a run, for learning rates that fall.
 STEPS = 40_000
@@ -40,10 +34,6 @@ def _one_thread_of_torch() -> Iterator[None]:
 def one_table(rows: int, settings: TrainingSettings) -> TrainableEncoder:
     table = AveragedEmbeddings(rows, settings.dimension, init_std=settings.init_std, seed=settings.seed)
     return TrainableEncoder([table], [0])
-
-
-def begun(rows: int, settings: TrainingSettings) -> Initialization:
-    return Initialization(encoder=one_table(rows, settings), files=lambda *_: None)
 
 
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
@@ -246,44 +236,3 @@ def test_dropout_has_its_rate_and_no_pattern() -> None:
         other - 0.9,
     ):
         assert abs((centred * shifted).mean()) < 4 * 0.09 / np.sqrt(centred.size)
-
-
-@pytest.mark.slow("a thousand steps of two engines")
-def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -> None:
-    folders = sorted(mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task1/raw"))
-    if not folders:
-        pytest.skip("no real data: Multi30k is not in the mirror")
-    sides = [
-        gzip.open(  # noqa: SIM115
-            folders[0] / f"train.{language}.gz", "rt", encoding="utf-8"
-        )
-        .read()
-        .lower()
-        .splitlines()[:5000]
-        for language in ("en", "de")
-    ]
-    words = [[sentence.split() for sentence in side] for side in sides]
-    row = {word: number for number, word in enumerate(dict.fromkeys(chain(*chain(*words))))}
-    texts = [[row[word] for word in sentence] for side in words for sentence in side]
-    offsets = np.cumsum([0, *map(len, texts)])
-    corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
-    settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
-    fused, dense = (
-        build_engine(begun(len(row), settings), replace(settings, engine=engine), Workers(1), steps=1000)
-        for engine in ENGINES
-    )
-    start, generator, losses = fused.table().copy(), np.random.default_rng(0), []
-    for number in range(1000):
-        if number % 5 == 0:
-            # With few pairs at a time, rows are absent for a long time and then come back.
-            pairs = generator.integers(0, len(sides[0]), 5 * 32)
-            mega = corpus.take(np.concatenate([pairs, pairs + len(sides[0])]))
-            fused.embed(mega)
-        own = number % 5 * 32 + np.arange(32)
-        # Both engines get the same negatives, so that only the optimizers differ.
-        chosen = np.concatenate([own, own + 160, *generator.integers(0, 320, (2, 32))])
-        losses.append([engine.step(mega, chosen, np.ones((2, 32), np.bool_)) for engine in (fused, dense)])
-    assert np.abs(np.subtract(*np.transpose(losses))).max() < 1e-3
-    assert np.mean(losses[-100:]) < 0.95 * np.mean(losses[:100])
-    movement = np.abs(dense.weights()["parts.0.table"] - start).mean()
-    assert np.abs(fused.table() - dense.weights()["parts.0.table"]).mean() < 1e-3 * movement

@@ -104,7 +104,7 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
     }
     (full_disk / "more").write_bytes(bytes(98_000))
     for name, step in steps.items():
-        with pytest.raises(InputError, match=r"cannot be written: (No space|less than 16 MB)"):
+        with pytest.raises(InputError, match="cannot be written: No space"):
             step()
         # A run writes its history as it goes. Here it has failed before the first checkpoint.
         (full_disk / "training.jsonl").unlink(missing_ok=True)

@@ -11,13 +11,11 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, history, interrupted_at, steps_seen, train_model, write_data
 
 from paraphrastic import load_model
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
-from paraphrastic_pipeline.training.checkpoint import Progress
-from paraphrastic_pipeline.training.history import HISTORY, History, in_words
+from paraphrastic_pipeline.training.history import HISTORY
 from paraphrastic_pipeline.training.loop import Development
 
 Data = tuple[Path, Path]
@@ -61,29 +59,6 @@ def test_scores_that_are_only_shown_change_nothing(
     lines = [record.getMessage() for record in caplog.records if "development" in record.getMessage()]
     assert [line.split()[-1] for line in lines] == ["50.0", "70.0", "60.0", "55.5"]
     assert lines[3].startswith("epoch 4/4 100 %  M 4  loss ")
-
-
-def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
-    data: Data,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    scores = iter([50.0])
-
-    def fails(files: ModelFiles) -> float:
-        for score in scores:
-            return score
-        raise InputError("sts.parquet: no correlation")
-
-    development = Development(fails, [data[1]])
-    shown = train_model(data, tmp_path / "shown", SETTINGS, development=development)
-    assert "no score: sts.parquet: no correlation" in caplog.text
-    # A score is not shown again in place of one that failed.
-    told = [line["development"] for line in history(shown)]
-    assert [value for value in told if value is not None] == [50.0]
-    settings = replace(SETTINGS, early_stopping=EarlyStopping(patience=1, every=1))
-    with pytest.raises(InputError, match="no correlation"):
-        train_model(data, tmp_path / "needed", settings, development=development)
 
 
 @pytest.mark.parametrize(
@@ -194,19 +169,3 @@ def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(data: Data, tm
         pairs = round(500 * line["epoch"])
         assert line["loss"] == pytest.approx(sum(losses[told:pairs]) / (pairs - told), abs=1e-6)
         told = pairs
-
-
-def test_a_full_disk_is_told_by_the_history() -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("there is no /dev/full")
-    lines = History(Path("/dev/full"), n_pairs=1, epochs=1)
-    with pytest.raises(InputError, match="/dev/full: cannot be written: No space left on device"):
-        lines.add(Progress(pairs_read=1, line_pairs=1), megabatch=1, before=0)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(1, "1 second"), (40, "40 seconds"), (1500, "25 minutes"), (12_600, "3.5 hours"), (345_600, "4.0 days")],
-)
-def test_durations_in_words(seconds: float, words: str) -> None:
-    assert in_words(seconds) == words

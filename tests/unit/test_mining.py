@@ -135,7 +135,9 @@ def test_negatives_are_those_of_a_plain_search(
         if make is unit_vectors or columns == rows == 1:
             assert mined(vectors, *given, threads=2, leading=True, **options).tolist() == expected
         same = SameMeaning.of(sentences(*given), exclude_duplicates=exclude_duplicates)
-        limits = torch.empty(0) if max_share is None else (vectors[:n] * vectors[n:]).sum(1) * max_share
+        limits = torch.full((n,), torch.inf)
+        if max_share is not None:
+            limits = (vectors[:n] * vectors[n:]).sum(1) * max_share
         on_device = mining._mine_on_device(vectors, same, limits, either_side=either_side)
         assert on_device.tolist() == expected
     assert (expected != plain_search(vectors, ids, **options)) == exclude_duplicates
@@ -191,5 +193,4 @@ def test_which_pairs_mean_the_same_as_a_matrix() -> None:
     expected = np.eye(6, dtype=np.bool_)
     for one, other in ((0, 2), (1, 2), (4, 5)):
         expected[one, other] = expected[other, one] = True
-    np.testing.assert_array_equal(same.rows(np.arange(6)), expected)
-    np.testing.assert_array_equal(same.rows(np.array([5, 2])), expected[[5, 2]])
+    np.testing.assert_array_equal(same.matrix(), expected)

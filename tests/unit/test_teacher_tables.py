@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse
@@ -24,8 +24,8 @@ from paraphrastic_pipeline.training import teacher, teacher_tables
 from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.initialization import untrained_model
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
-from paraphrastic_pipeline.training.teacher import embed_pieces, embed_sample, piece_texts
-from paraphrastic_pipeline.training.teacher_tables import fit_tables, ridge
+from paraphrastic_pipeline.training.teacher import Sample, embed_pieces, embed_sample, fit_tables
+from paraphrastic_pipeline.training.teacher_tables import ridge
 
 PAIRS = sentence_pairs(600)
 DIM = 12
@@ -40,9 +40,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> None:
 class Counted:
     """A teacher whose vector of a sentence is the mean of random vectors of its words; it counts."""
 
-    def __init__(self, *, fails_at: int | None = None) -> None:
+    def __init__(self) -> None:
         self.sentences = 0
-        self.fails_at = fails_at
         self.asked: list[str | None] = []
 
     def vector(self, word: str) -> Float32:
@@ -51,8 +50,6 @@ class Counted:
     def embed(self, sentences: Sequence[str], language: str | None) -> Float32:
         self.asked.append(language)
         self.sentences += len(sentences)
-        if self.fails_at is not None and self.sentences > self.fails_at:
-            raise KeyboardInterrupt
         return np.stack([np.mean([self.vector(word) for word in text.split()], axis=0) for text in sentences])
 
     @property
@@ -83,74 +80,65 @@ def encoded(folder: Path, pairs: Path, *, size: int, texts: Sequence[int] = ()) 
     return dataset, vocabulary
 
 
-def sample(pairs: Path, output: Path, teacher: Counted, **changes: object) -> list[Float32]:
-    settings = {"languages": [("en", "en")], "known": None, "sentences": 2 * len(PAIRS)} | changes
-    embed_sample(pairs, output, system=teacher.encoder, **settings)  # type: ignore[arg-type]
-    with h5py.File(output) as file:
-        return [file[side][:].astype(np.float32) for side in ("source", "target")]
+SAMPLE: dict[str, Any] = {"languages": [("en", "en")] * 5, "known": None, "sentences": 2 * len(PAIRS)}
 
 
-def fitted(data: tuple[Path, Path], folder: Path, *, threads: int = 1, sentences: int = 1200) -> Path:
+def sample(pairs: Path, teacher: Counted, **changes: Any) -> Float32:
+    return embed_sample(pairs, teacher.encoder, Sample(**(SAMPLE | changes))).astype(np.float32)
+
+
+def fitted(data: tuple[Path, Path], tables: Path, pairs: Path, *, threads: int = 1, **changes: Any) -> Path:
     dataset, vocabulary = data
-    teacher = Counted().encoder
-    sample(dataset.with_name("pairs.parquet"), folder / "sample.h5", Counted(), sentences=sentences)
-    embed_pieces(dataset, [vocabulary], folder / "pieces.h5", system=teacher)
-    files = {"pieces": folder / "pieces.h5", "sample": folder / "sample.h5", "tables": folder / "tables.h5"}
-    fit_tables(dataset, **files, threads=threads)
-    return folder / "tables.h5"
+    fit_tables(
+        dataset,
+        pairs,
+        [vocabulary],
+        tables,
+        system=Counted().encoder,
+        sample=SAMPLE | changes,
+        threads=threads,
+    )
+    return tables
 
 
 def test_sentences_have_the_teachers_unit_vectors(tmp_path: Path) -> None:
     teacher = Counted()
-    source, target = sample(merged(tmp_path / "p"), tmp_path / "s.h5", teacher, sentences=101)
+    source, target = sample(merged(tmp_path / "p"), teacher, sentences=101)
     for number, vectors in enumerate((source, target)):
         expected = teacher.embed([pair[number] for pair in PAIRS[:50]], None)
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
         np.testing.assert_allclose(vectors, expected, atol=1e-3)
-    assert not (tmp_path / "s.parts").exists()
 
 
 def test_a_side_that_the_teacher_does_not_know_has_the_vector_of_the_other(tmp_path: Path) -> None:
     pairs, teacher = merged(tmp_path / "p", corpora=(0, 1, 2)), Counted()
     languages = [("en", "de"), ("de", "en"), ("de", "fr")]
-    source, target = sample(pairs, tmp_path / "s.h5", teacher, languages=languages, known=["en"])
-    everything = sample(pairs, tmp_path / "all.h5", Counted(), languages=languages)
+    source, target = sample(pairs, teacher, languages=languages, known=["en"])
+    everything = sample(pairs, Counted(), languages=languages)
     for corpus, side in ((0, 0), (1, 1)):
         np.testing.assert_array_equal(source[corpus::3], everything[side][corpus::3])
         np.testing.assert_array_equal(target[corpus::3], everything[side][corpus::3])
     assert not source[2::3].any()
     assert not target[2::3].any()
     assert {*teacher.asked} == {"en"}
-    with pytest.raises(InputError, match="p: the teacher knows no language"):
-        sample(pairs, tmp_path / "s.h5", teacher, languages=[("de", "fr")] * 3, known=["en"])
-    with pytest.raises(InputError, match="p: contains no pairs"):
-        sample(write_pairs(pairs, [], corpus=pa.array([], pa.int16())), tmp_path / "s.h5", teacher)
-
-
-def test_a_sample_of_other_pairs_is_refused(data: tuple[Path, Path], tmp_path: Path) -> None:
-    """As many pairs in another order are other pairs."""
-    sample(
-        merged(tmp_path / "pairs.parquet", corpora=(1, 0)),
-        tmp_path / "s.h5",
-        Counted(),
-        languages=[("en", "en")] * 2,
-    )
-    with pytest.raises(InputError, match=r"s\.h5: .*other pairs than .*d\.h5"):
-        fit_tables(data[0], pieces=tmp_path / "p", sample=tmp_path / "s.h5", tables=tmp_path / "t", threads=1)
+    write_pairs(tmp_path / "none", [], corpus=pa.array([], pa.int16()))
+    for path, unknown in ((pairs, [("de", "fr")] * 3), (tmp_path / "none", languages)):
+        with pytest.raises(InputError, match=f"{path}: contains no pairs in a language"):
+            sample(path, teacher, languages=unknown, known=["en"])
 
 
 def test_a_sentence_without_a_pair_is_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paraphrastic_pipeline.training.teacher._PAIRS", 7)
     pairs = [(one, one) if number % 3 == 1 else (one, other) for number, (one, other) in enumerate(PAIRS)]
     path = write_pairs(tmp_path / "p", pairs, corpus=pa.array(np.resize(np.array([0, 4, 0], np.int16), 600)))
-    languages, teacher = [("en", "en")] * 5, Counted()
-    everything = sample(path, tmp_path / "s.h5", teacher, languages=languages, texts=[4])
+    teacher = Counted()
+    everything = sample(path, teacher, texts=[4])
     assert teacher.sentences == 200 + 2 * 400
-    np.testing.assert_array_equal(sample(path, tmp_path / "all", Counted(), languages=languages), everything)
+    np.testing.assert_array_equal(sample(path, Counted()), everything)
     # 5 sentences a triple of pairs: 40 of them are 24 pairs, and the 42nd is the second one of a pair.
-    for sentences, size in ((40, 24), (41, 24), (42, 25), (43, 26), (1, 1)):
-        some = sample(path, tmp_path / "s.h5", Counted(), languages=languages, texts=[4], sentences=sentences)
-        np.testing.assert_array_equal(some, [side[:size] for side in everything])
+    for sentences, size in ((40, 24), (41, 24), (42, 25), (43, 26), (2, 1)):
+        some = sample(path, Counted(), texts=[4], sentences=sentences)
+        np.testing.assert_array_equal(some, everything[:, :size])
 
 
 def test_tables_count_a_sentence_without_a_pair_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,59 +149,32 @@ def test_tables_count_a_sentence_without_a_pair_once(tmp_path: Path, monkeypatch
         given.append(bags)
         return ridge(bags, *arguments, **others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(teacher_tables, "ridge", noted)
+    monkeypatch.setattr(teacher, "ridge", noted)
     pairs = [(one, one) if number % 3 == 1 else (one, other) for number, (one, other) in enumerate(PAIRS)]
     path = write_pairs(tmp_path / "p", pairs, corpus=pa.array(np.resize(np.array([0, 4, 0], np.int16), 600)))
     for texts in ([4], []):
-        dataset, vocabulary = encoded(tmp_path, path, size=300, texts=texts)
-        sample(path, tmp_path / "s", Counted(), languages=[("en", "en")] * 5, texts=texts)
-        embed_pieces(dataset, [vocabulary], tmp_path / "pieces", system=Counted().encoder)
-        fit_tables(
-            dataset, pieces=tmp_path / "pieces", sample=tmp_path / "s", tables=tmp_path / "t", threads=1
-        )
+        fitted(encoded(tmp_path, path, size=300, texts=texts), tmp_path / "t", path, texts=texts)
     every = np.arange(1200)
     once = every[(every < 600) | (every % 3 != 1)]
     assert (given[0] != given[1][once]).nnz == 0
 
 
-def test_a_step_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraphrastic_pipeline.training.teacher._PAIRS", 100)
-    pairs, output = merged(tmp_path / "p"), tmp_path / "s.h5"
-    expected = sample(pairs, tmp_path / "whole.h5", Counted())
-    with pytest.raises(KeyboardInterrupt):
-        sample(pairs, output, Counted(fails_at=700))
-    assert not output.exists()
-    again = Counted()
-    np.testing.assert_array_equal(sample(pairs, output, again), expected)
-    assert again.sentences == 1200 - 600
-    # Parts of other pairs are of no use.
-    with pytest.raises(KeyboardInterrupt):
-        sample(pairs, output, Counted(fails_at=700))
-    pd.read_parquet(pairs)[::-1].to_parquet(pairs, index=False)
-    other = Counted()
-    sample(pairs, output, other)
-    assert other.sentences == 1200
-
-
-def test_pieces_are_embedded_without_their_marks(data: tuple[Path, Path], tmp_path: Path) -> None:
+def test_pieces_are_embedded_without_their_marks(data: tuple[Path, Path]) -> None:
     dataset, vocabulary = data
-    embed_pieces(dataset, [vocabulary], tmp_path / "pieces.h5", system=Counted().encoder)
     processor = SentencePieceProcessor(str(vocabulary))
-    with PairDataset(dataset) as pairs, h5py.File(tmp_path / "pieces.h5") as file:
+    with PairDataset(dataset) as pairs:
         (unit,) = pairs.units
-        texts, vectors = piece_texts(unit, [processor]), file["subword"][:].astype(np.float32)
-        assert len(texts) == len(vectors) == unit.n_rows
-        spelled = [processor.id_to_piece(int(piece)) for piece in unit.pieces]
-    assert not any("▁" in text for text in texts)
-    assert {"▁" + text for text in texts} & {*spelled}
-    for text, vector in zip(texts, vectors, strict=True):
-        if text:
+    vectors = embed_pieces(unit, [processor], Counted().encoder).astype(np.float32)
+    assert len(vectors) == unit.n_rows
+    spelled = [processor.id_to_piece(int(piece)) for piece in unit.pieces]
+    assert any(piece.startswith("▁") and len(piece) > 1 for piece in spelled)
+    # Bytes and the row of unknown pieces have no text.
+    for piece, vector in zip([*spelled, ""], vectors, strict=True):
+        if text := piece.replace("▁", ""):
             expected = Counted().vector(text)
             np.testing.assert_allclose(vector, expected / np.linalg.norm(expected), atol=1e-3)
         else:
             assert not vector.any()
-    # Bytes and the row of unknown pieces have no text.
-    assert not texts[-1]
 
 
 def test_the_ridge_is_that_of_the_normal_equations() -> None:
@@ -231,7 +192,10 @@ def test_the_ridge_is_that_of_the_normal_equations() -> None:
 def test_a_model_begins_near_its_teacher(data: tuple[Path, Path], tmp_path: Path) -> None:
     """Sentences of the sample and others have nearly the teacher's cosines, before any training."""
     settings = replace(SETTINGS, dimension=DIM, init="teacher", init_sif=None, epochs=0)
-    inputs = replace(training_inputs(data, settings), tables=fitted(data, tmp_path))
+    inputs = replace(
+        training_inputs(data, settings),
+        tables=fitted(data, tmp_path / "t", data[0].with_name("pairs.parquet")),
+    )
     untrained_model(inputs).write(tmp_path / "model")
     random = replace(training_inputs(data, replace(settings, init="random")))
     untrained_model(random).write(tmp_path / "random")
@@ -252,7 +216,7 @@ def test_a_model_begins_near_its_teacher(data: tuple[Path, Path], tmp_path: Path
 @pytest.mark.parametrize("dimension", [5, 20])
 def test_tables_of_other_dimensions(data: tuple[Path, Path], tmp_path: Path, dimension: int) -> None:
     """The first columns are the best ones, and columns that the teacher does not have are short."""
-    tables = fitted(data, tmp_path)
+    tables = fitted(data, tmp_path / "t", data[0].with_name("pairs.parquet"))
     settings = replace(SETTINGS, dimension=dimension, init="teacher", init_sif=None)
     model = untrained_model(replace(training_inputs(data, settings), tables=tables))
     table = model.tensors["embeddings"]
@@ -264,9 +228,9 @@ def test_tables_of_other_dimensions(data: tuple[Path, Path], tmp_path: Path, dim
 
 def test_neither_threads_nor_a_second_run_change_a_digit(data: tuple[Path, Path], tmp_path: Path) -> None:
     digits = []
-    for number, threads in enumerate((1, 3, 1)):
-        (tmp_path / str(number)).mkdir()
-        with h5py.File(fitted(data, tmp_path / str(number), threads=threads)) as file:
+    for threads in (1, 3, 1):
+        tables = fitted(data, tmp_path / "t", data[0].with_name("pairs.parquet"), threads=threads)
+        with h5py.File(tables) as file:
             digits.append(file["subword"][:])
     np.testing.assert_array_equal(digits[1], digits[0])
     np.testing.assert_array_equal(digits[2], digits[0])
@@ -289,7 +253,3 @@ def test_nothing_is_trained_on_sentences_without_a_pair(tmp_path: Path) -> None:
     assert moved[sorted(learned)].all()
     assert len(told - learned) > 5
     assert not moved[sorted(told - learned)].any()
-    # With nothing else, there is nothing to train on.
-    encoded(tmp_path, path, size=120, texts=[0, 1])
-    with pytest.raises(InputError, match=r"d\.h5: contains no pairs"):
-        train_model((data, vocabulary), tmp_path / "none", SETTINGS)

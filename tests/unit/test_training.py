@@ -1,24 +1,21 @@
 """Test that the training loop is exact, also after kills, and behaves as defined at its limits."""
 
 import logging
-import os
-import pickle
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import reference
 import torch
+from pair_files import write_pairs
 from safetensors.numpy import load_file
 from small_corpus import sentence_pairs, write_training_data
 from test_dataset import listed
@@ -36,10 +33,11 @@ from training_runs import (
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.vocabulary import UNSEEN
 from paraphrastic_pipeline.settings.sections.training import EngineName, TrainingSettings
 from paraphrastic_pipeline.training import initialization, train
-from paraphrastic_pipeline.training.checkpoint import Checkpoint, Progress
+from paraphrastic_pipeline.training.checkpoint import Progress
 from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings
 from paraphrastic_pipeline.training.loop import megabatch_size, megabatches
@@ -122,16 +120,14 @@ def test_megabatch_is_annealed_and_only_the_last_batch_of_an_epoch_is_short(data
 
 @pytest.mark.parametrize("batch_size", [32, 50, 100, 500, 1000])
 @pytest.mark.parametrize("megabatch", [4, 1000])
-def test_no_batch_is_empty(data: tuple[Path, Path], tmp_path: Path, batch_size: int, megabatch: int) -> None:
+def test_no_batch_is_empty(data: tuple[Path, Path], batch_size: int, megabatch: int) -> None:
     settings = replace(SETTINGS, batch_size=batch_size, megabatch=megabatch, megabatch_anneal=1)
     with PairDataset(data[0]) as pairs:
         sizes = [len(mega) // 2 for mega, _ in epoch_of(pairs, settings)]
     assert sum(sizes) == 500
     assert min(sizes) > 0
-    if batch_size >= 500:
-        # A batch that is larger than the data contains all pairs.
-        assert sizes == [500]
-        assert load_model(train_model(data, tmp_path / "model", settings).parent).dim == 16
+    # A batch that is larger than the data contains all pairs.
+    assert batch_size < 500 or sizes == [500]
 
 
 def test_the_rest_of_an_epoch_is_what_it_would_have_been(
@@ -151,14 +147,6 @@ def test_the_rest_of_an_epoch_is_what_it_would_have_been(
                 assert one_size == other_size
             read += len(mega) // 2
             batches += -(-len(mega) // 2 // 50)
-
-
-def test_the_seed_decides_the_result(data: tuple[Path, Path], tmp_path: Path) -> None:
-    settings = replace(SETTINGS, dropout=0.2, epochs=1)
-    first = train_model(data, tmp_path / "first", settings)
-    again = train_model(data, tmp_path / "again", settings)
-    other = train_model(data, tmp_path / "other", replace(settings, seed=4))
-    assert sha256(first) == sha256(again) != sha256(other)
 
 
 @pytest.mark.parametrize("engine", ["fused", "autograd"])
@@ -194,18 +182,11 @@ def test_a_loss_that_is_not_finite_stops_the_run(
 
 
 def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.parquet"
-    pa.parquet.write_table(
-        pa.table({"source": pa.array([], pa.string())}).append_column("target", pa.array([], pa.string())),
-        pairs,
-    )
-    with pytest.raises(InputError, match="no sentence"):
-        encode_dataset(
-            pairs,
-            [{"unit": "subword", "models": (data[1],), "max_pieces": 100}],
-            tmp_path / "train.h5",
-            threads=1,
-        )
+    pairs = write_pairs(tmp_path / "pairs.parquet", [])
+    units = [{"unit": "subword", "models": (data[1],), "max_pieces": 100}]
+    encode_dataset(pairs, units, tmp_path / "train.h5", threads=1)
+    with pytest.raises(InputError, match=r"train\.h5: contains no pairs"):
+        train_model((tmp_path / "train.h5", data[1]), tmp_path / "model", SETTINGS)
 
 
 @pytest.mark.parametrize("engine", ["fused", "autograd"])
@@ -213,24 +194,13 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
     ("copies", "change"), [(1, {}), (90, {"exclude_duplicates": True, "negatives": "either_side"})]
 )
 def test_from_one_pair_and_its_copies_nothing_is_learned(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any, copies: int, change: dict[str, Any]
+    tmp_path: Path, engine: Any, copies: int, change: dict[str, Any]
 ) -> None:
     pairs = [("the dog sees the cat", "der hund sieht die katze")] * copies
     data, settings = write_training_data(tmp_path, pairs, size=40), replace(SETTINGS, engine=engine, **change)
     model = load_model(train_model(data, tmp_path / "model", settings).parent)
     untrained = initialization.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
-    assert caplog.text.count("nothing was learned") == settings.epochs
-
-
-def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path: Path) -> None:
-    # The sentence is a zero-width space, which leaves no piece.
-    pairs = [("\u200b", "das haus"), ("the house", "\u200b"), *sentence_pairs(200)]
-    data = write_training_data(tmp_path, pairs)
-    model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
-    untrained = initialization.untrained_model(training_inputs(data, SETTINGS))
-    assert np.isfinite(model.unknown).all()
-    assert (model.unknown != untrained.tensors["unknown"]).any()
 
 
 def test_dropout_keeps_the_expected_vector_and_is_off_outside_of_training(data: tuple[Path, Path]) -> None:
@@ -299,22 +269,7 @@ def test_a_run_that_was_stopped_ends_in_the_same_parameters(
     ]  # fmt: skip
 
 
-def test_how_often_checkpoints_are_written_changes_no_digit(
-    rare_words: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = []
-    save = Checkpoint.save
-    monkeypatch.setattr(Checkpoint, "save", lambda *arguments: written.append(save(*arguments)))
-    often = train_model(rare_words, tmp_path / "often", DROPOUT, minutes=0)
-    n_often = len(written)
-    seldom = train_model(rare_words, tmp_path / "seldom", DROPOUT, minutes=1e6)
-    assert n_often > 20
-    # There is one checkpoint after each epoch.
-    assert len(written) - n_often == DROPOUT.epochs
-    assert sha256(often) == sha256(seldom)
-
-
-@pytest.mark.parametrize("kind", ["settings", "data", "threads", "threads of autograd"])
+@pytest.mark.parametrize("kind", ["settings", "architecture", "data", "threads", "threads of autograd"])
 def test_a_checkpoint_of_another_run_is_not_used(
     rare_words: tuple[Path, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
@@ -329,48 +284,39 @@ def test_a_checkpoint_of_another_run_is_not_used(
     elif kind == "settings":
         settings = replace(settings, learning_rate=0.005)
     inputs = training_inputs(data, settings)
+    if kind == "architecture":
+        inputs = replace(inputs, architecture=Architecture(scramble=0.5))
     train.train_model(inputs, tmp_path / "model", threads=2 if "threads" in kind else 1)
     assert ("continuing after" in caplog.text) == (kind == "threads")
     assert ("is not used" in caplog.text) == (kind != "threads")
-
-
-_PROCESS = """
-import pickle, sys
-from pathlib import Path
-from paraphrastic_pipeline.training.train import train_model
-folder = Path(sys.argv[1])
-arguments, named = pickle.loads((folder / "arguments").read_bytes())
-train_model(*arguments, **named)
-"""
 
 
 @pytest.mark.slow("kills training many times")
 def test_a_process_killed_again_and_again_ends_in_the_same_bytes(
     rare_words: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    settings = replace(DROPOUT, epochs=40)
+    settings, output = replace(DROPOUT, epochs=40), tmp_path / "killed"
     whole = train_model(rare_words, tmp_path / "whole", settings, minutes=1e6)
-    output = tmp_path / "killed"
-    checkpoint, named = output / train.CHECKPOINT, {"threads": 1, "checkpoint_minutes": 0}
-    (tmp_path / "arguments").write_bytes(
-        pickle.dumps(((training_inputs(rare_words, settings), output), named))
-    )
-    moments = random.Random(7)
+    checkpoint, moments = output / train.CHECKPOINT, random.Random(7)
 
     def written() -> int:
         return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
 
     for kill in (True, True, True, False):
-        process = subprocess.Popen([sys.executable, "-c", _PROCESS, str(tmp_path)])
+        named = {"threads": 1, "checkpoint_minutes": 0}
+        process = get_context("spawn").Process(
+            target=train.train_model, args=(training_inputs(rare_words, settings), output), kwargs=named
+        )
+        process.start()
         if kill:
             start, deadline = written(), time.monotonic() + 60
             while written() == start and time.monotonic() < deadline:
                 time.sleep(0.001)
             # The kill may hit a mega-batch or the writing of a checkpoint.
             time.sleep(moments.uniform(0, 0.2))
-            assert process.poll() is None
-            os.kill(process.pid, signal.SIGKILL)
-        assert process.wait() == (-signal.SIGKILL if kill else 0)
+            process.kill()
+        process.join()
+        assert process.exitcode == (-signal.SIGKILL if kill else 0)
     assert sha256(output / "model.safetensors") == sha256(whole)
     assert history(output / "model.safetensors") == history(whole)
     assert not checkpoint.exists()

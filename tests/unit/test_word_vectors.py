@@ -1,4 +1,4 @@
-"""Test how word vectors are read, and word embeddings that begin from them and are kept close to them."""
+"""Test how word vectors are read, and word embeddings that begin from them."""
 
 import gzip
 import zipfile
@@ -6,14 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
-from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
+from encoder_corpus import ARCHITECTURES, SHORT, Data
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture, Part
-from paraphrastic.model.vocabulary import load_sentencepiece
-from paraphrastic_pipeline.training.autograd import AutogradEngine
-from paraphrastic_pipeline.training.encoder_modules import TrainableEncoder, initial_encoder, use_word_vectors
+from paraphrastic_pipeline.training.initialization import initialize
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.word_vectors import read_word_vectors, words_with_vectors
 
@@ -76,44 +73,12 @@ def vectors(tmp_path):
 
 
 def test_words_begin_with_their_vectors_and_the_others_as_without(data, vectors):
-    architecture = ARCHITECTURES["separate in everything"]
-    with PairDataset(data(architecture)[0]) as pairs:
-        plain, encoder = (initial_encoder(pairs.units, SHORT, architecture) for _ in range(2))
-        models = [load_sentencepiece(path) for path in data.inputs(architecture).sentencepiece]
-        anchors, counts = use_word_vectors(encoder, vectors, pairs.units, {"word": models}, architecture)
-        unit = pairs.units[architecture.units.index("word")]
-    assert counts == {"words": len(unit.pieces), "found": 3}
-    for name, anchor in anchors.items():
-        begun = encoder.get_parameter(name)
-        torch.testing.assert_close(anchor, begun)
-        changed = (begun != plain.get_parameter(name)).all(dim=1)
-        assert sorted(begun[changed][:, 0].tolist()) == [-1.0, 0.5, 2.0]
-
-
-def test_the_penalty_pulls_to_the_beginning():
-    """The gradient of the penalty is 2λ(W − W₀) on all rows."""
-    encoder = TrainableEncoder([recurrent()], [0])
-    begun = encoder.parts[0].table.detach().clone()
-    anchors = {"parts.0.table": begun}
-    sentences = random_tokens([4] * 8, rows=10)
-    chosen, valid = np.arange(8), np.ones((2, 2), np.bool_)
-    gradients = []
-    for penalty in (0.0, 0.05):
-        own = replace(SHORT, engine="autograd", initial_vectors_penalty=penalty)
-        engine = AutogradEngine(encoder, own, anchors=anchors, steps=0)
-        with torch.no_grad():
-            encoder.parts[0].table.copy_(begun + torch.arange(30.0)[:, None])
-        # The step will move the parameters, so they are copied first; the gradient is read afterwards.
-        before = encoder.state_dict()
-        moved = before["parts.0.table"].clone()
-        states = {name: value.clone() for name, value in before.items()}
-        loss = engine.step(sentences, chosen, valid)
-        gradients.append((loss, encoder.parts[0].table.grad.clone()))
-        encoder.load_state_dict(states)
-    distance = moved - begun
-    torch.testing.assert_close(gradients[1][1] - gradients[0][1], 2 * 0.05 * distance)
-    expected = 0.05 * distance.square().sum().item()
-    assert gradients[1][0] - gradients[0][0] == pytest.approx(expected, rel=1e-5)
+    inputs = replace(data.inputs(ARCHITECTURES["separate in everything"]), vectors=vectors)
+    with PairDataset(inputs.dataset) as pairs:
+        encoder, plain = (initialize(pairs, one)[0] for one in (inputs, replace(inputs, vectors=None)))
+    begun = encoder.get_parameter("parts.0.table")
+    changed = (begun != plain.get_parameter("parts.0.table")).all(dim=1)
+    assert sorted(begun[changed][:, 0].tolist()) == [-1.0, 0.5, 2.0]
 
 
 def test_vectors_of_another_dimension_are_one_line(data, tmp_path, vectors):

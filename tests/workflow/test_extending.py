@@ -94,7 +94,7 @@ def test_a_setting_is_declared_once_and_used_once(pipeline: Path, edit: Edit) ->
     package = pipeline / "src/paraphrastic_pipeline"
     place = "\n    @property\n    def only_autograd"
     edit(package / "settings/sections/training.py", place, f"{setting}{place}")
-    place = "        initialized = initialize("
+    place = "        encoder, files = initialize("
     edit(package / "training/train.py", place, f"{use}{place}")
     configure(pipeline, more="training: {min_pairs: -1, dimension: 8}\nvocabulary: {size: 300}\n")
     run = snakemake(pipeline, "--dry-run", *RUN, "all")

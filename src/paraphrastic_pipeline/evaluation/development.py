@@ -54,7 +54,7 @@ class DevelopmentData:
         return Development(self._score, data) if data else None
 
     def _score(self, files: Any) -> float:
-        model = open_files(files) if isinstance(files, ModelFiles) else files.open()
+        model = open_files(files) if isinstance(files, ModelFiles) else files
         return self.scores(model)["development"]
 
 

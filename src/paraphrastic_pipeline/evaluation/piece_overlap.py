@@ -7,9 +7,8 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.dataset import SIDES
-from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
+from paraphrastic_pipeline.training.pair_dataset import PairDataset, open_vocabularies, pieces_of_rows
 
 
 def measure_overlap(
@@ -30,13 +29,19 @@ def measure_overlap(
     """
     with PairDataset(dataset) as data:
         unit, pairs = data.units[0], len(data)
-        used = vocabularies[: len(unit.sentencepiece_sha256)]
+        spelled = np.array(
+            [
+                processor.id_to_piece(piece)
+                for processor, piece in pieces_of_rows(unit, open_vocabularies(vocabularies, data.units)[0])
+            ]
+        )
+        # The extra rows for sentences without pieces have no spelling.
         pieces = {
-            language: _spelled(unit, np.flatnonzero(data.counts(side)[0]), used)
+            language: set(spelled[data.counts(side)[0][: len(spelled)] > 0].tolist())
             for side, language in zip(SIDES, languages, strict=True)
         }
     if not pieces["en"]:
-        raise InputError(f"{dataset}: no English sentence has a piece of {used[0]}")
+        raise InputError(f"{dataset}: no English sentence has a piece of {vocabularies[0]}")
     (other,) = (language for language in languages if language != "en")
     common = pieces["en"] & pieces[other]
     write_json(
@@ -49,14 +54,3 @@ def measure_overlap(
             "sp_overlap": len(common) / len(pieces["en"]),
         },
     )
-
-
-def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
-    """The spellings of these rows; the extra row for sentences without pieces is skipped."""
-    processors = [load_sentencepiece(path) for path in vocabularies]
-    spellings = set()
-    for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():
-        second = piece >= unit.sizes[0]
-        processor = processors[-1 if second else 0]
-        spellings.add(processor.id_to_piece(piece - unit.sizes[0] if second else piece))
-    return spellings

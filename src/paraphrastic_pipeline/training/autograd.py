@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Bool, Float32, Int64
-from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.loss import margin_loss, multiple_negatives_loss
 from paraphrastic_pipeline.training.sentences import Sentences
@@ -24,32 +23,17 @@ class AutogradEngine:
     """Trains an encoder with dense Adam or AdamW; the reference for `FusedEngine`. See `engine.Engine`.
 
     The encoder takes `Sentences` and is moved to the settings' device. The result depends on torch's number
-    of threads. Two penalties can be added to the loss (ParaNMT-50M, section 4.2; the code of that paper
-    halves both). λ_w‖W − W₀‖² is for the parameters in `anchors`, which maps their names to the values W₀,
-    and λ_w is `settings.initial_vectors_penalty`. λ_c‖W_c‖² is for all weights and biases of LSTMs, and λ_c
-    is `settings.composition_penalty`.
+    of threads.
 
     Weight decay spares vectors: biases, and the gains of layer normalization (Dadas 2022, and Devlin et al.
     2019, appendix A.2).
     """
 
-    def __init__(
-        self,
-        encoder: nn.Module,
-        settings: TrainingSettings,
-        *,
-        anchors: Mapping[str, Tensor] | None = None,
-        steps: int,
-    ) -> None:
+    def __init__(self, encoder: nn.Module, settings: TrainingSettings, *, steps: int) -> None:
         self.device = torch.device(settings.device)
         self.encoder = encoder.to(self.device)
         self.settings = settings
         self.steps = steps
-        held = anchors if anchors and settings.initial_vectors_penalty > 0 else {}
-        self.anchors = [(encoder.get_parameter(name), value.to(self.device)) for name, value in held.items()]
-        lstms = [module for module in encoder.modules() if isinstance(module, RecurrentPooling)]
-        penalized = lstms if settings.composition_penalty > 0 else []
-        self.composition = [parameter for lstm in penalized for parameter in lstm.parameters()]
         self.steps_done = 0
         self.parameters = list(encoder.parameters())
         matrices = [parameter for parameter in self.parameters if parameter.dim() > 1]
@@ -92,24 +76,14 @@ class AutogradEngine:
 
     def _loss(self, vectors: Tensor, allowed: Tensor) -> Tensor:
         if self.settings.loss == "margin":
-            loss = margin_loss(vectors.chunk(4), allowed, margin=self.settings.margin)
-        else:
-            loss = multiple_negatives_loss(vectors.chunk(2), allowed, scale=self.settings.scale)
-        return loss + self._penalties()
+            return margin_loss(vectors.chunk(4), allowed, margin=self.settings.margin)
+        return multiple_negatives_loss(vectors.chunk(2), allowed, scale=self.settings.scale)
 
     def _encode(self, sentences: Sentences) -> Tensor:
         short = self.settings.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=short):
             vectors: Tensor = self.encoder(sentences)
         return vectors.float()
-
-    def _penalties(self) -> Tensor:
-        penalty = torch.zeros((), device=self.device)
-        for parameter, value in self.anchors:
-            penalty = penalty + self.settings.initial_vectors_penalty * (parameter - value).square().sum()
-        for parameter in self.composition:
-            penalty = penalty + self.settings.composition_penalty * parameter.square().sum()
-        return penalty
 
     def _rate(self) -> float:
         """The learning rate of this step, as a share of its peak."""

@@ -32,20 +32,12 @@ class Progress:
     """Mini-batches of the whole run."""
     seconds: float = 0.0
     """Time of the run without scores, with that of killed processes up to their last checkpoint."""
-    epoch_loss: float = 0.0
-    """Sum of the losses of these pairs."""
-    with_negative: int = 0
-    """Number of sentences in the current epoch that had a negative."""
     line_loss: float = 0.0
     """Sum of the losses of the pairs since the last line of the history."""
     line_pairs: int = 0
     """Number of these pairs."""
     line_seconds: float = 0.0
     """Value of `seconds` at that line."""
-    development: float | None = None
-    """The last score."""
-    is_scored: bool = False
-    """Whether it is newer than that line."""
     best: float | None = None
     """The best score."""
     since_best: int = 0
@@ -53,19 +45,18 @@ class Progress:
     lines: list[str] = field(default_factory=list)
     """The history so far."""
 
-    def add(self, loss: float, pairs: int, *, with_negative: int) -> None:
+    def add(self, loss: float, pairs: int) -> None:
         """Count a mini-batch."""
         self.batches_read += 1
         self.pairs_read += pairs
-        self.epoch_loss += loss * pairs
         self.line_loss += loss * pairs
         self.line_pairs += pairs
-        self.with_negative += with_negative
 
-    def end_epoch(self) -> None:
-        """Begin to count the next epoch."""
-        self.epoch += 1
-        self.pairs_read, self.epoch_loss, self.with_negative = 0, 0.0, 0
+    def is_best(self, score: float) -> bool:
+        """Count a score, and tell whether it is the best one so far."""
+        better = self.best is None or score > self.best
+        self.best, self.since_best = (score, 0) if better else (self.best, self.since_best + 1)
+        return better
 
 
 class Checkpoint:
@@ -109,7 +100,3 @@ class Checkpoint:
         progress = Progress(**json.loads(about["progress"]))
         log.info("%s: continuing after %d mini-batches", self.path, progress.batches_read)
         return progress, best
-
-    def remove(self) -> None:
-        """Remove the file of a run that is done."""
-        self.path.unlink(missing_ok=True)

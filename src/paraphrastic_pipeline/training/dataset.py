@@ -1,22 +1,19 @@
 """Training data as flat token arrays in HDF5.
 
-    /subword/pieces           int32 [rows - 1]   piece of each table row, in order of first appearance
-    /subword/source/tokens    int32 [n_tokens]   table rows, sentence after sentence
+    /subword/source/tokens    int32 [n_tokens]   pieces, sentence after sentence
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
+    /subword/pieces           int32 [rows]       piece of each table row, in order of first appearance
     /word/…, /trigram/…       the same sentences in other units
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
-    /alone                    int64 [k]          pairs of which both sides are a sentence without a pair
+    /monolingual              bool [n]           whether both sides are a sentence without a pair
 
-`training.pair_dataset` reads them. The file has one group for each unit of the model, and the digest of the
-pairs. The last row, `len(pieces)`, stands for a sentence without any piece (the original's `UUUNKKK`), and
-for every unknown piece if they share a vector. If the languages have separate tables, one array holds both:
-the ids of target pieces follow those of source pieces, and each language has such a row at the end. If two
-vocabularies overlap, a piece that both spell alike has the source's id on either side. One more array lists
-these pieces:
-
-    /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
+`training.pair_dataset` reads them. The file has one group for each unit of the model. If the languages have
+separate tables, the ids of target pieces follow those of source pieces. If two vocabularies overlap, a piece
+that both spell alike has the source's id on either side. After the ids of all pieces comes one for each
+table, which stands for a sentence without any piece (the original's `UUUNKKK`), and for every unknown piece
+if they share a vector.
 """
 
 import shutil
@@ -24,14 +21,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import h5py
 import numpy as np
 
-from paraphrastic.base.arrays import Int32
+from paraphrastic.base.arrays import Int32, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, sha256
+from paraphrastic.base.files import atomic_output
 from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import (
     byte_pieces,
@@ -39,18 +36,16 @@ from paraphrastic.model.vocabulary import (
     ordinary_pieces,
     with_unknown_pieces,
 )
-from paraphrastic_pipeline.corpus.blocks import read_blocks
+from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.vocabulary import spelled_alike
 
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
-# Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
+# Disk space that is kept free.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 GROUPS, MONOLINGUAL = "groups", "monolingual"
-# The attribute of a file with the digest of the pairs that it was made from.
-PAIRS = "pairs_sha256"
 
 # Repeated from `model.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
@@ -73,6 +68,18 @@ class UnitVocabulary:
     shared_unknown: bool = False
 
 
+class Tokenizer(Protocol):
+    """Tokenizes sentences in one unit."""
+
+    unit: str
+
+    def tokenize(self, sides: Sequence[list[str]]) -> list[Sentences]:
+        """The next sentences of both sides, as pieces."""
+
+    def describe(self, group: h5py.Group) -> None:
+        """Write which piece each row of the unit's table belongs to; see `pair_dataset.UnitTable`."""
+
+
 def encode_dataset(
     pairs: Path,
     units: Sequence[Mapping[str, Any]],
@@ -87,8 +94,7 @@ def encode_dataset(
     """Segment `pairs` into pieces of every unit and write them as training data.
 
     Pieces get their rows in the order in which they first appear (source before target); those that do not
-    appear get the rows after that. A sentence without any known piece becomes a single token: `len(pieces)`,
-    or the row after that for a target whose side has a separate table.
+    appear get the rows after that, since a text in use may have them.
 
     Args:
         pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
@@ -100,17 +106,38 @@ def encode_dataset(
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
+    tokenizers = [_UnitTokenizer(UnitVocabulary(**unit), tables, threads) for unit in units]
+    write_dataset(pairs, tokenizers, dataset, grouped=grouped, texts=texts, batch_rows=batch_rows)
+
+
+def write_dataset(
+    pairs: Path,
+    tokenizers: Sequence[Tokenizer],
+    dataset: Path,
+    *,
+    grouped: bool,
+    texts: Sequence[int],
+    batch_rows: int,
+) -> None:
+    """Tokenize `pairs` in every unit and write them as training data; see `encode_dataset`."""
     with new_dataset(dataset) as file:
-        file.attrs[PAIRS] = sha256(pairs)
-        vocabularies = [UnitVocabulary(**unit) for unit in units]
-        tokenizers = [
-            _UnitTokenizer(unit, file.create_group(unit.unit), tables, threads) for unit in vocabularies
-        ]
-        for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
-            for tokenizer in tokenizers:
-                tokenizer.append(sentences)
         for tokenizer in tokenizers:
-            tokenizer.finish(pairs)
+            for side in SIDES:
+                _create_sentences(file, f"{tokenizer.unit}/{side}")
+        if grouped:
+            _create_sentences(file, GROUPS)
+        for batch in read_blocks(pairs, rows=batch_rows, columns=[*SIDES, *([GROUPS] if grouped else [])]):
+            sides = [batch[side].to_pylist() for side in SIDES]
+            for tokenizer in tokenizers:
+                for side, sentences in zip(SIDES, tokenizer.tokenize(sides), strict=True):
+                    _append(file[tokenizer.unit][side], sentences.tokens, sentences.lengths)
+            if grouped:
+                groups = batch[GROUPS]
+                _append(file[GROUPS], groups.flatten().to_numpy(), groups.value_lengths().to_numpy())
+        for tokenizer in tokenizers:
+            tokenizer.describe(file[tokenizer.unit])
+        if texts:
+            file[MONOLINGUAL] = np.isin(read_table(pairs, columns=["corpus"])["corpus"], texts)
 
 
 @contextmanager
@@ -120,34 +147,11 @@ def new_dataset(output: Path) -> Iterator[h5py.File]:
         yield file
 
 
-def read_sides(
-    pairs: Path, file: h5py.File, *, grouped: bool, texts: Sequence[int], batch_rows: int
-) -> Iterator[list[list[str]]]:
-    """The sentences of both sides of pairs, in blocks; their groups and `texts` are written to `file`."""
-    if grouped:
-        create_side(file, GROUPS)
-    columns = [*SIDES, *([GROUPS] if grouped else []), *(["corpus"] if texts else [])]
-    alone, read = [np.empty(0, np.int64)], 0
-    for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
-        yield [batch[side].to_pylist() for side in SIDES]
-        if texts:
-            alone.append(read + np.flatnonzero(np.isin(batch["corpus"], texts)))
-            read += batch.num_rows
-        if grouped:
-            groups = batch[GROUPS]
-            offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
-            append_sentences(file[GROUPS], Sentences(groups.flatten().to_numpy(), offsets))
-    if texts:
-        file[MONOLINGUAL] = np.concatenate(alone)
-
-
 class _UnitTokenizer:
-    """Cuts sentences into one unit and writes them."""
+    """Tokenizes sentences in one unit by sentencepiece."""
 
-    def __init__(self, vocabulary: UnitVocabulary, group: h5py.Group, tables: Tables, threads: int) -> None:
-        self.vocabulary = vocabulary
-        self.group = group
-        self.threads = threads
+    def __init__(self, vocabulary: UnitVocabulary, tables: Tables, threads: int) -> None:
+        self.unit, self.vocabulary, self.threads = vocabulary.unit, vocabulary, threads
         # Capitals that normalization brings back have spellings of their own, as in the original.
         processors = [
             with_unknown_pieces(load_sentencepiece(model), lowercase=False) for model in vocabulary.models
@@ -156,103 +160,67 @@ class _UnitTokenizer:
         sizes = [processor.get_piece_size() for processor in self.processors]
         separate = tables != "shared" or len(processors) > 1
         self.sizes = sizes if separate else sizes[:1]
-        # The ids that each side's pieces have in the data; those of a separate target follow the source's.
+        # The ids that each side's pieces have in the data, and for which unknown pieces have another one.
         self.ids = [np.arange(size, dtype=np.int32) for size in sizes]
         if separate:
             self.ids[1] += sizes[0]
-        self.alike = (
-            spelled_alike(*self.processors) if tables == "overlapping" else np.empty((0, 2), np.int32)
-        )
-        self.ids[1][self.alike[:, 1]] = self.alike[:, 0]
-        self.row_of_piece = np.full(sum(self.sizes), -1, dtype=np.int32)
-        self.n_rows = 0
-        for side in SIDES:
-            create_side(group, side)
+        if tables == "overlapping":
+            source, target = spelled_alike(*self.processors).T
+            self.ids[1][target] = source
+        for side, processor in enumerate(self.processors):
+            self.ids[side][processor.unk_id()] = sum(self.sizes) + (side if separate else 0)
+        self.met = np.zeros(sum(self.sizes), np.bool_)
+        self.pieces: list[Int32] = []
 
-    def append(self, columns: Sequence[list[str]]) -> None:
-        pieces = [
-            self._encode(side, spell(column, self.vocabulary.unit)) for side, column in enumerate(columns)
-        ]
-        self._number_by_appearance(pieces)
-        for side, sentences in zip(SIDES, pieces, strict=True):
-            # A token of -1 is an unknown piece. Its row is known only when all other pieces have rows.
-            rows = np.where(sentences.tokens < 0, -1, self.row_of_piece[sentences.tokens])
-            append_sentences(self.group[side], Sentences(rows.astype(np.int32), sentences.offsets))
+    def tokenize(self, sides: Sequence[list[str]]) -> list[Sentences]:
+        encoded = [self._encode(side, spell(column, self.unit)) for side, column in enumerate(sides)]
+        in_order = np.arange(2 * len(encoded[0])).reshape(2, -1).T.ravel()
+        tokens, first = np.unique(Sentences.concatenate(encoded).take(in_order).tokens, return_index=True)
+        self._meet(tokens[np.argsort(first)])
+        return encoded
 
-    def finish(self, pairs: Path) -> None:
-        if self.n_rows == 0:
-            models = " or ".join(map(str, self.vocabulary.models))
-            raise InputError(f"{pairs}: no sentence has a piece of {models}")
-        for ids, processor in zip(self.ids, self.processors, strict=True):
-            # A text in use may have them, even if they are only parts of longer pieces in the data.
-            self._number(ids[[*byte_pieces(processor), *ordinary_pieces(processor)]])
-        for number, side in enumerate(SIDES):
-            unknown, tokens = self.n_rows + number * (len(self.sizes) - 1), self.group[side]["tokens"]
-            for start in range(0, len(tokens), TOKENS_PER_CHUNK):
-                block = tokens[start : start + TOKENS_PER_CHUNK]
-                if (block < 0).any():
-                    tokens[start : start + TOKENS_PER_CHUNK] = np.where(block < 0, unknown, block)
-        known = np.flatnonzero(self.row_of_piece >= 0)
-        pieces = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
-        write_pieces(self.group, pieces, self.sizes, self.alike, list(map(sha256, self.vocabulary.models)))
-        self.group.attrs["shared_unknown"] = self.vocabulary.shared_unknown
-
-    def _number_by_appearance(self, sides: list[Sentences]) -> None:
-        """Assign the next rows to new pieces, in the order in which the pairs contain them."""
-        in_order = np.arange(2 * len(sides[0])).reshape(2, -1).T.ravel()
-        pieces, first = np.unique(Sentences.concatenate(sides).take(in_order).tokens, return_index=True)
-        self._number(pieces[np.argsort(first)])
-
-    def _number(self, pieces: Int32) -> None:
-        """Assign the next rows to those of these pieces that have none; each is given once."""
-        new = pieces[(pieces >= 0) & (self.row_of_piece[pieces] < 0)]
-        self.row_of_piece[new] = self.n_rows + np.arange(len(new))
-        self.n_rows += len(new)
+    def _meet(self, pieces: Int32) -> None:
+        """Give the next rows to those of these pieces that have none; each is given once."""
+        new = pieces[pieces < len(self.met)]
+        new = new[~self.met[new]]
+        self.met[new] = True
+        self.pieces.append(new)
 
     def _encode(self, side: int, sentences: list[str]) -> Sentences:
         processor, longest = self.processors[side], self.vocabulary.max_pieces
         unknown = processor.unk_id()
-        ids = processor.encode(sentences, out_type=int, num_threads=self.threads)
-        if self.vocabulary.shared_unknown:
-            kept = [
-                [-1 if piece == unknown else piece for piece in pieces[:longest]] or [-1] for pieces in ids
-            ]
-        else:
-            kept = [[piece for piece in pieces[:longest] if piece != unknown] or [-1] for pieces in ids]
+        kept = []
+        for pieces in processor.encode(sentences, out_type=int, num_threads=self.threads):
+            pieces = pieces[:longest]
+            if not self.vocabulary.shared_unknown:
+                pieces = [piece for piece in pieces if piece != unknown]
+            kept.append(pieces or [unknown])
         lengths = np.fromiter(map(len, kept), dtype=np.int64, count=len(kept))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])
-        return Sentences(np.where(tokens < 0, -1, self.ids[side][tokens]), offsets)
+        return Sentences(self.ids[side][tokens], offsets)
+
+    def describe(self, group: h5py.Group) -> None:
+        for ids, processor in zip(self.ids, self.processors, strict=True):
+            self._meet(ids[[*byte_pieces(processor), *ordinary_pieces(processor)]])
+        group["pieces"] = np.concatenate(self.pieces)
+        group.attrs["sizes"], group.attrs["shared_unknown"] = self.sizes, self.vocabulary.shared_unknown
 
 
-def write_pieces(
-    unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, digests: Sequence[str]
-) -> None:
-    """Record which piece each row of a unit's table belongs to; see `pair_dataset.UnitTable`."""
-    unit["pieces"], unit["alike"] = pieces, alike
-    unit.attrs["sizes"] = sizes
-    unit.attrs["sentencepiece_sha256"] = list(digests)
-
-
-def create_side(unit: h5py.Group, side: str) -> None:
-    """Create empty arrays for the sentences of a side."""
-    group = unit.create_group(side)
+def _create_sentences(file: h5py.File, name: str) -> None:
+    group = file.create_group(name)
     growing = {"maxshape": (None,), "fletcher32": True}
     group.create_dataset("tokens", (0,), np.int32, chunks=(TOKENS_PER_CHUNK,), **growing)
     group.create_dataset("offsets", (1,), np.int64, chunks=(PAIRS_PER_BLOCK,), **growing)
 
 
-def append_sentences(group: h5py.Group, sentences: Sentences) -> None:
-    """Append sentences to a side."""
-    # Checked first, since HDF5 does not survive a full disk: closing the file would end the process.
-    size = sentences.tokens.nbytes + sentences.offsets.nbytes
+def _append(group: h5py.Group, tokens: Int32, lengths: Int64) -> None:
+    # Checked first, since HDF5 does not survive a full disk. It still holds chunks, and writes more itself.
     folder = Path(group.file.filename).parent
-    if shutil.disk_usage(folder).free < size + RESERVE_BYTES:
-        reserve = RESERVE_BYTES >> 20
-        raise InputError(f"{folder}: cannot be written: less than {reserve} MB would be left on the disk")
-    tokens, offsets = group["tokens"], group["offsets"]
-    n_tokens, n_offsets = len(tokens), len(offsets)
-    tokens.resize((n_tokens + len(sentences.tokens),))
-    tokens[n_tokens:] = sentences.tokens
-    offsets.resize((n_offsets + len(sentences),))
-    offsets[n_offsets:] = sentences.offsets[1:] + n_tokens
+    if shutil.disk_usage(folder).free < tokens.nbytes + lengths.nbytes + RESERVE_BYTES:
+        raise InputError(f"{folder}: cannot be written: No space left on device")
+    ends = len(group["tokens"]) + np.cumsum(lengths)
+    for stored, values in ((group["tokens"], tokens), (group["offsets"], ends)):
+        start = len(stored)
+        stored.resize((start + len(values),))
+        stored[start:] = values

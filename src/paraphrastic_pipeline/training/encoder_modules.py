@@ -16,7 +16,7 @@ from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.vocabulary import UNKNOWN, UNSEEN
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.training.pair_dataset import WORD_START, UnitTable, vocabulary_of
+from paraphrastic_pipeline.training.pair_dataset import WORD_START, UnitTable, pieces_of_rows
 from paraphrastic_pipeline.training.sentences import Sentences
 
 log = logging.getLogger(__name__)
@@ -179,28 +179,24 @@ def initial_encoder(
     return TrainableEncoder(parts, inputs, combine=architecture.combine)
 
 
-def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[Int64], a: float) -> None:
-    """Multiply each row of averaged embeddings by its smooth inverse frequency, a / (a + p).
+def scale_rows(
+    encoder: TrainableEncoder, counts: Sequence[Int64], units: Sequence[UnitTable], a: float | None
+) -> None:
+    """Multiply rows of averaged embeddings by their smooth inverse frequency, a / (a + p), and unseen ones.
 
-    `counts` says how often each row of each unit occurs. In a sum, frequent rows would drown the others
-    (Arora et al. 2017, section 3). LSTMs see embeddings one by one, so their rows stay as they are.
-    """
-    for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
-        if isinstance(part, AveragedEmbeddings):
-            scales = a / (a + counts[unit] / counts[unit].sum())
-            part.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
+    In a sum, frequent rows would drown the others (Arora et al. 2017, section 3). LSTMs see embeddings one by
+    one, so their rows stay as they are, and so do all if there is no `a`.
 
-
-def scale_unseen(encoder: TrainableEncoder, counts: Sequence[Int64], units: Sequence[UnitTable]) -> None:
-    """Multiply the rows of pieces that the training data do not have by `UNSEEN`.
-
-    Such rows keep their random embeddings. A character that was never seen has up to four of them, one for
-    each of its bytes, and they should tell it from others without outweighing the words around it. For the
-    arguments, see `scale_by_frequency` and `use_word_vectors`.
+    The rows of pieces that the training data do not have are multiplied by `UNSEEN`. A character that was
+    never seen has up to four of them, one for each of its bytes, and they should tell it from others without
+    outweighing the words around it. `counts` says how often each row of each unit occurs.
     """
     for part, place in zip(encoder.parts, encoder.inputs, strict=True):
-        unseen = np.flatnonzero(counts[place][: len(units[place].pieces)] == 0)
-        part.get_parameter("table").data[torch.from_numpy(unseen)] *= UNSEEN
+        scales = np.ones(units[place].n_rows, np.float32)
+        if a is not None and isinstance(part, AveragedEmbeddings):
+            scales = (a / (a + counts[place] / counts[place].sum())).astype(np.float32)
+        scales[: len(units[place].pieces)][counts[place][: len(units[place].pieces)] == 0] = UNSEEN
+        part.get_parameter("table").data *= torch.from_numpy(scales)[:, None]
 
 
 def use_word_vectors(
@@ -209,20 +205,17 @@ def use_word_vectors(
     units: Sequence[UnitTable],
     processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
     architecture: Architecture,
-) -> tuple[dict[str, Tensor], dict[str, int]]:
+) -> None:
     """Set the rows of words to their word vectors, in place; words without one keep random embeddings.
 
     If the file has a vector for `UNKNOWN`, as PARAGRAM's have, it is that of unknown words. `path` is a
     file that `read_word_vectors` reads; `processors` holds the sentencepiece models of each unit.
 
-    Returns:
-        Copies of these tables, by parameter name, and counts: of all `words`, and of those that are `found`.
-
     Raises:
         InputError: the vectors and a table differ in dimension, or a line cannot be read.
     """
     unit = units[architecture.units.index("word")]
-    pieces = [vocabulary_of(int(piece), processors["word"]) for piece in unit.pieces]
+    pieces = pieces_of_rows(unit, processors["word"])
     words = [str(processor.id_to_piece(piece)).removeprefix(WORD_START) for processor, piece in pieces]
     # Imported here, since most models have no such file, and the libraries for it take half a second.
     from paraphrastic_pipeline.training.word_vectors import read_word_vectors
@@ -230,9 +223,7 @@ def use_word_vectors(
     known, vectors = read_word_vectors(path, frozenset([*words, UNKNOWN]))
     every = [*words, *[UNKNOWN] * len(unit.sizes)]
     rows = np.array([known.get(word, -1) for word in every], np.int64)
-    counts = {"words": len(words), "found": int((rows[: len(words)] >= 0).sum())}
-    log.info("%s: found vectors for %d of %d words", path, counts["found"], counts["words"])
-    anchors = {}
+    log.info("%s: found vectors for %d of %d words", path, (rows[: len(words)] >= 0).sum(), len(words))
     for number, part in enumerate(architecture.parts):
         if part.unit != "word":
             continue
@@ -243,7 +234,4 @@ def use_word_vectors(
                 f"{number} of the encoder have {table.shape[1]}: set training.dimension or the part's "
                 "dimension"
             )
-        with_vector = np.flatnonzero(rows >= 0)
-        table.data[torch.from_numpy(with_vector)] = torch.from_numpy(vectors[rows[with_vector]])
-        anchors[f"parts.{number}.table"] = table.detach().clone()
-    return anchors, counts
+        table.data[torch.from_numpy(rows >= 0)] = torch.from_numpy(vectors[rows[rows >= 0]])

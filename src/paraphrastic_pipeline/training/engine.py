@@ -1,7 +1,7 @@
 """What the training loop asks of an engine."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from torch import Tensor
 
@@ -9,6 +9,8 @@ from paraphrastic.base.arrays import Bool, Float32, Int64
 from paraphrastic_pipeline.training.sentences import Sentences
 
 Weights = Mapping[str, Float32]
+# Makes the files of a model from its parameters and from entries of `config.json`.
+MakeFiles = Callable[[Weights, Mapping[str, Any]], Any]
 
 
 class Engine(Protocol):

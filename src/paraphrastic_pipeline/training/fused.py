@@ -14,6 +14,8 @@ from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Parameters, Step, gather
 from paraphrastic_pipeline.training.threads import Workers
 
+# The name of the parameters of an encoder that is one average.
+TABLE = "parts.0.table"
 CACHE_LINE = 64
 # Columns per cache line.
 CACHE_LINE_COLUMNS = CACHE_LINE // 4
@@ -88,7 +90,7 @@ class FusedEngine:
 
     def weights(self) -> dict[str, Float32]:
         """The table, under its name in the encoder."""
-        return {"parts.0.table": self.table()}
+        return {TABLE: self.table()}
 
     def state(self) -> dict[str, Tensor]:
         """The state that `restore` needs to continue from here."""

@@ -1,6 +1,6 @@
 """The computations of a training step on averaged embeddings, as machine code.
 
-A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the
+A table is a flat float32 array [rows · width]. Its columns are divided into blocks that do not depend on the
 number of threads. A thread takes whole blocks, and a sum over all columns adds the blocks' sums in order, so
 every number of threads gives the same digits.
 

@@ -5,27 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import nn
 
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.model.vocabulary import load_sentencepiece
-from paraphrastic_pipeline.training.encoder_modules import (
-    initial_encoder,
-    scale_by_frequency,
-    scale_unseen,
-    use_word_vectors,
-)
-from paraphrastic_pipeline.training.engine import Weights
-from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
+from paraphrastic_pipeline.training.encoder_modules import initial_encoder, scale_rows, use_word_vectors
+from paraphrastic_pipeline.training.engine import MakeFiles, Weights
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.model_files import model_files
-from paraphrastic_pipeline.training.pair_dataset import PairDataset
-
-# The name of the parameters of an encoder that is one average.
-TABLE = "parts.0.table"
+from paraphrastic_pipeline.training.pair_dataset import PairDataset, open_vocabularies
 
 
-def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Initialization:
-    """Initialize the encoder, in the same way for any number of threads.
+def initialize(pairs: PairDataset, inputs: TrainingInputs) -> tuple[nn.Module, MakeFiles]:
+    """Make the encoder before training, and what writes its model.
 
     Raises:
         InputError: the word vectors cannot be read, or have another dimension, or the Transformer cannot be
@@ -37,33 +28,22 @@ def initialize(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Init
 
         return initialize_transformer(inputs)
     architecture, settings, units = inputs.architecture, inputs.settings, pairs.units
-    loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
-    processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in units}
+    vocabularies = open_vocabularies(inputs.sentencepiece, units)
+    processors = {unit.unit: models for unit, models in zip(units, vocabularies, strict=True)}
     encoder = initial_encoder(units, settings, architecture)
-    if settings.init == "cooccurrences":
-        # Imported here, since the libraries for it take a second.
-        from paraphrastic_pipeline.training.cooccurrence import initialize_from_cooccurrences
-
-        initialize_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
-    counts = pairs.counts()
-    scale_unseen(encoder, counts, units)
+    # A teacher says how much each piece counts.
+    scale_rows(encoder, pairs.counts(), units, None if inputs.tables else settings.init_sif)
     if inputs.tables is not None:
         from paraphrastic_pipeline.training.teacher_tables import initialize_from_tables
 
-        # The teacher says how much each piece counts.
         initialize_from_tables(encoder, pairs, inputs.tables)
-    elif settings.init_sif is not None:
-        scale_by_frequency(encoder, counts, settings.init_sif)
-    anchors: dict[str, Tensor] = {}
-    about: dict[str, Any] = {}
     if inputs.vectors is not None:
-        anchors, words = use_word_vectors(encoder, inputs.vectors, units, processors, architecture)
-        about = {"initial_vectors": words}
+        use_word_vectors(encoder, inputs.vectors, units, processors, architecture)
 
     def files(weights: Weights, config: Mapping[str, Any]) -> ModelFiles:
         return model_files(weights, units, processors, architecture, config, dimension=settings.dimension)
 
-    return Initialization(encoder=encoder, files=files, anchors=anchors, about=about)
+    return encoder, files
 
 
 def initialize_model(
@@ -75,15 +55,9 @@ def initialize_model(
     tables: Path | None = None,
     definition: Mapping[str, Any],
 ) -> None:
-    """Write the model that training starts from.
+    """Write the model that training starts from to the folder of `weights`.
 
-    Args:
-        dataset: HDF5 file written by `encode_dataset`.
-        weights: the model's weights, beside which its other files are written.
-        sentencepiece: the models that `dataset` was encoded with; none for a Transformer.
-        vectors: text file with word vectors.
-        tables: tables that a teacher's vectors were fitted with.
-        definition: see `TrainingInputs.of_definition`.
+    `definition` is what `TrainingInputs.of_definition` takes, and the other arguments are its files.
     """
     inputs = TrainingInputs.of_definition(
         definition, dataset=dataset, sentencepiece=sentencepiece, vectors=vectors, tables=tables
@@ -94,6 +68,6 @@ def initialize_model(
 def untrained_model(inputs: TrainingInputs) -> Any:
     """The files of the model that training starts from, with the same random parameters."""
     with PairDataset(inputs.dataset) as pairs, torch.no_grad():
-        initialized = initialize(pairs, inputs, 1)
-        weights = {name: value.numpy() for name, value in initialized.encoder.named_parameters()}
-        return initialized.files(weights, inputs.config)
+        encoder, files = initialize(pairs, inputs)
+        weights = {name: value.numpy() for name, value in encoder.named_parameters()}
+        return files(weights, inputs.config)

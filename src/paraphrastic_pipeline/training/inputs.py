@@ -1,15 +1,12 @@
-"""What a training run begins with: data, settings, and the encoder before training."""
+"""What a training run is made from: data and settings."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from torch import Tensor, nn
-
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
-from paraphrastic_pipeline.training.engine import Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,28 +44,3 @@ class TrainingInputs:
             architecture=Architecture.from_json(definition["architecture"]),
             config=definition["config"],
         )
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that the parameters depend on."""
-        transformer = self.architecture.transformer
-        folder = sorted(Path(transformer.place).rglob("*")) if transformer else []
-        others = [path for path in (self.vectors, self.tables) if path]
-        return [self.dataset, *self.sentencepiece, *others, *folder]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Initialization:
-    """The encoder before training, and what belongs to it.
-
-    Attributes:
-        encoder: the encoder, which takes `Sentences`.
-        files: makes the files of the model from parameters and from entries of `config.json`.
-        anchors: the tables that begin as word vectors, by parameter name.
-        about: further entries of `config.json`.
-    """
-
-    encoder: nn.Module
-    files: Callable[[Weights, Mapping[str, Any]], Any]
-    anchors: Mapping[str, Tensor] = field(default_factory=dict)
-    about: Mapping[str, Any] = field(default_factory=dict)

@@ -24,9 +24,6 @@ from paraphrastic_pipeline.training.threads import Workers
 
 log = logging.getLogger(__name__)
 
-# Scores parameters on the development data; higher is better.
-Score = Callable[[Weights], float]
-
 
 @dataclass(frozen=True, slots=True)
 class Development:
@@ -43,11 +40,11 @@ def train(
     workers: Workers,
     checkpoint: Checkpoint,
     history: History,
-    score: Score | None = None,
+    score: Callable[[Weights], float] | None = None,
 ) -> Weights:
     """Train until the epochs are over, or until early stopping, and return the parameters.
 
-    The run continues from its checkpoint if there is one.
+    The run continues from its checkpoint if there is one. `score` scores parameters; higher is better.
 
     Raises:
         InputError: the loss is not finite.
@@ -57,26 +54,31 @@ def train(
     while progress.epoch < settings.epochs and not _is_over(progress, settings):
         for sentences, megabatch in megabatches(pairs, settings, progress):
             started, before = time.monotonic(), progress.pairs_read
-            same_meaning = SameMeaning.of(sentences, exclude_duplicates=settings.exclude_duplicates)
             negatives = None
             if settings.loss == "margin":
-                vectors = engine.embed(sentences)
-                negatives = mine(vectors, same_meaning, workers, **settings.negative_search)
-            for places in minibatches(sentences, settings.batch_size):
-                chosen, allowed = _choose(sentences, negatives, places)
-                loss = engine.step(sentences, chosen, allowed)
-                progress.add(loss, len(places), with_negative=_with_negative(allowed, settings))
+                same = SameMeaning.of(sentences, exclude_duplicates=settings.exclude_duplicates)
+                negatives = mine(engine.embed(sentences), same, workers, **settings.negative_search)
+            n = len(sentences) // 2
+            for places in np.split(np.arange(n), range(settings.batch_size, n, settings.batch_size)):
+                loss = engine.step(sentences, *_choose(sentences, negatives, places))
+                progress.add(loss, len(places))
                 if not np.isfinite(loss):
-                    raise _not_finite(pairs, progress, settings)
+                    batch = -(-progress.pairs_read // settings.batch_size)
+                    raise InputError(
+                        f"{pairs.path}: the loss is not finite in epoch {progress.epoch + 1}, mini-batch "
+                        f"{batch}: lower training.learning_rate ({settings.learning_rate})"
+                    )
             progress.seconds += time.monotonic() - started
-            ends_epoch = progress.pairs_read == pairs.n_trained
+            value = None
             if score is not None and _is_due(progress, before, pairs.n_trained, settings):
-                best = _score(score, engine, progress, best, settings)
-            history.add(progress, megabatch=megabatch, before=before)
+                weights = engine.weights()
+                value = score(weights)
+                if settings.early_stopping and progress.is_best(value):
+                    best = weights
+            history.add(progress, megabatch=megabatch, before=before, score=value)
+            ends_epoch = progress.pairs_read == pairs.n_trained
             if ends_epoch:
-                if not progress.with_negative:
-                    log.warning("%s: no sentence had a negative, so nothing was learned", pairs.path)
-                progress.end_epoch()
+                progress.epoch, progress.pairs_read = progress.epoch + 1, 0
             if ends_epoch or checkpoint.is_due():
                 checkpoint.save(engine, best, progress)
             if _is_over(progress, settings):
@@ -130,12 +132,6 @@ def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
     return min(settings.megabatch, 1 + batches_read // settings.megabatch_anneal)
 
 
-def minibatches(sentences: Sentences, size: int) -> list[Int64]:
-    """The pairs of each mini-batch of a mega-batch."""
-    n = len(sentences) // 2
-    return np.split(np.arange(n), range(size, n, size))
-
-
 def _choose(sentences: Sentences, negatives: Int64 | None, pairs: Int64) -> tuple[Int64, Bool]:
     """The sentences of a mini-batch, and which negatives count; see `Engine.step`.
 
@@ -143,19 +139,11 @@ def _choose(sentences: Sentences, negatives: Int64 | None, pairs: Int64) -> tupl
     """
     places = np.concatenate([pairs, pairs + len(sentences) // 2])
     if negatives is None:
-        rows = np.arange(len(pairs))
-        allowed = ~SameMeaning.of(sentences.take(places)).rows(rows)
-        allowed[rows, rows] = True
-        return places, allowed
+        return places, ~SameMeaning.of(sentences.take(places)).matrix() | np.eye(len(pairs), dtype=np.bool_)
     chosen = negatives[places]
     valid = chosen >= 0
     # A sentence without a negative gets itself as a placeholder, whose term of the loss is zero.
     return np.concatenate([places, np.where(valid, chosen, places)]), valid.reshape(2, -1)
-
-
-def _with_negative(allowed: Bool, settings: TrainingSettings) -> int:
-    """How many sentences of a mini-batch have a negative."""
-    return int(allowed.sum() if settings.loss == "margin" else (allowed.sum(axis=1) > 1).sum())
 
 
 def _is_due(progress: Progress, before: int, n: int, settings: TrainingSettings) -> bool:
@@ -167,38 +155,7 @@ def _is_due(progress: Progress, before: int, n: int, settings: TrainingSettings)
     return last or scores[1] > scores[0]
 
 
-def _score(
-    score: Score, engine: Engine, progress: Progress, best: Weights, settings: TrainingSettings
-) -> Weights:
-    """Score the current parameters, and return the best ones for early stopping."""
-    weights = engine.weights()
-    try:
-        value = score(weights)
-    except InputError as error:
-        if settings.early_stopping:
-            raise
-        # The score would only be shown, so training goes on without it.
-        log.warning("no score: %s", error)
-        return best
-    progress.development, progress.is_scored = value, True
-    if settings.early_stopping is None:
-        return best
-    if progress.best is None or value > progress.best:
-        progress.best, progress.since_best = value, 0
-        return weights
-    progress.since_best += 1
-    return best
-
-
 def _is_over(progress: Progress, settings: TrainingSettings) -> bool:
     """Whether early stopping ends the run."""
     stopping = settings.early_stopping
     return stopping is not None and progress.since_best >= stopping.patience
-
-
-def _not_finite(pairs: PairDataset, progress: Progress, settings: TrainingSettings) -> InputError:
-    return InputError(
-        f"{pairs.path}: the loss is not finite in epoch {progress.epoch + 1}, mini-batch "
-        f"{-(-progress.pairs_read // settings.batch_size)}: lower training.learning_rate "
-        f"({settings.learning_rate})"
-    )

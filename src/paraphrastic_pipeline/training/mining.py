@@ -12,7 +12,7 @@ from torch import Tensor
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic_pipeline.training.mining_kernels import NO_NEGATIVE, Found, nothing_found, rerank, scan
 from paraphrastic_pipeline.training.same_meaning import SameMeaning
-from paraphrastic_pipeline.training.threads import Workers, single_threaded_torch
+from paraphrastic_pipeline.training.threads import Workers
 
 # Rows of the similarity matrix that a thread holds at a time, and columns: for an exact search, they should
 # fit into its cache; the leading dimensions find one candidate in each block.
@@ -58,21 +58,18 @@ def mine(
         of the sentence's own side.
     """
     n = len(vectors) // 2
-    limits = torch.empty(0, device=vectors.device)
+    limits = torch.full((n,), torch.inf, device=vectors.device)
     if max_share is not None:
         limits = (vectors[:n] * vectors[n:]).sum(dim=1) * max_share
     if vectors.is_cuda:
         return _mine_on_device(vectors, same_meaning, limits, either_side=either_side)
     leading &= max_share is None and vectors.shape[1] >= _LEAST_DIMENSIONS and n >= _LEAST_PAIRS
-    with single_threaded_torch():
-        if leading:
-            searched, columns = _leading(vectors, workers), _LEADING_COLUMNS
-        else:
-            searched, columns = vectors, _COLUMNS
-        other, own = _search(searched, columns, same_meaning, limits.numpy(), workers, either_side)
-        if leading:
-            return _reranked(vectors.numpy(), other, own, workers)
-    return np.concatenate([_best(*found) for found in zip(other, own, strict=True)])
+    searched, columns = (_leading(vectors, workers), _LEADING_COLUMNS) if leading else (vectors, _COLUMNS)
+    found = _search(searched, columns, same_meaning, limits.numpy(), workers, either_side)
+    if leading:
+        return _reranked(vectors.numpy(), found, workers)
+    # Of equally similar sentences, the first one is taken.
+    return np.concatenate([places[values.argmax(axis=0), np.arange(n)] for values, places in found])
 
 
 def _search(
@@ -82,28 +79,29 @@ def _search(
     limits: Float32,
     workers: Workers,
     either_side: bool,
-) -> tuple[list[Found], list[Found]]:
+) -> list[Found]:
     """The most similar sentence of each block of the similarity matrix, [blocks, n], for either side.
 
-    First those of the other side, which are in blocks of columns for a source and of rows for a target, and
-    then those of the sentence's own side, in blocks of columns.
+    First come those of the other side, which are in blocks of columns for a source and of rows for a target,
+    and then, if they are searched, those of the sentence's own side, in blocks of columns.
     """
     n = len(vectors) // 2
     sides = vectors[:n], vectors[n:]
     row_blocks = _blocks(n, max(1, min(_ROWS, -(-n // 8))))
     column_blocks = _blocks(n, columns)
-    other = [nothing_found(len(blocks), n) for blocks in (column_blocks, row_blocks)]
-    own = [nothing_found(len(column_blocks) if either_side else 0, n) for _ in sides]
+    n_own = len(column_blocks) if either_side else 0
+    found = [nothing_found(len(blocks) + n_own, n) for blocks in (column_blocks, row_blocks)]
 
     def search(thread: int) -> None:
         for number in range(thread, len(row_blocks), workers.size):
             rows = row_blocks[number]
             for place, block in enumerate(column_blocks):
                 # One product serves both directions, along rows and along columns.
-                compared = [(0, 1, _of_block(other[0], place), _of_block(other[1], number))]
+                compared = [(0, 1, _of_block(found[0], place), _of_block(found[1], number))]
                 if either_side:
+                    own = place - n_own
                     compared += [
-                        (side, side, _of_block(own[side], place), nothing_found(0)) for side in (0, 1)
+                        (side, side, _of_block(found[side], own), nothing_found(0)) for side in (0, 1)
                     ]
                 for left, right, of_rows, of_columns in compared:
                     similarity = (sides[left][rows] @ sides[right][block].T).numpy()
@@ -111,21 +109,14 @@ def _search(
                     scan(similarity, *at, same_meaning, limits, of_rows, of_columns)
 
     workers.run(search)
-    return other, own
+    return found
 
 
 def _of_block(found: Found, block: int) -> Found:
     return found[0][block], found[1][block]
 
 
-def _best(other: Found, own: Found) -> Int64:
-    """The best sentence of all blocks: of equally similar ones, the first one of the other side."""
-    values = np.concatenate([other[0], own[0]])
-    places = np.concatenate([other[1], own[1]])
-    return places[values.argmax(axis=0), np.arange(values.shape[1])]
-
-
-def _reranked(vectors: Float32, other: list[Found], own: list[Found], workers: Workers) -> Int64:
+def _reranked(vectors: Float32, found: list[Found], workers: Workers) -> Int64:
     """The best of the most similar sentences of the blocks by their exact similarities."""
     n = len(vectors) // 2
     negatives = np.empty(2 * n, np.int64)
@@ -133,7 +124,7 @@ def _reranked(vectors: Float32, other: list[Found], own: list[Found], workers: W
     def rank(thread: int) -> None:
         start, stop = n * thread // workers.size, n * (thread + 1) // workers.size
         for side in (0, 1):
-            rerank(vectors, side * n, start, stop, _CANDIDATES, *other[side], *own[side], negatives)
+            rerank(vectors, side * n, start, stop, _CANDIDATES, found[side], negatives)
 
     workers.run(rank)
     return negatives
@@ -177,23 +168,20 @@ def _mine_on_device(
 ) -> Int64:
     """Compare all sentences by torch's operations, on the device of `vectors`."""
     n, device = len(vectors) // 2, vectors.device
-    marked = same_meaning.has_copy | (np.diff(same_meaning.group_offsets) > 0)
+    pairs, offsets = (torch.from_numpy(array).to(device).long() for array in same_meaning)
     negatives = []
     for side in (0, 1):
         own, other = vectors.split(n)[:: 1 - 2 * side]
         candidates = torch.cat([other, own]) if either_side else other
         # The indices of the candidates in `vectors`.
         places = torch.arange(2 * n, device=device).roll(-n if side == 0 else 0)
-        for start in range(0, n, _DEVICE_ROWS):
-            pairs = np.arange(start, min(n, start + _DEVICE_ROWS))
-            parts = (own[start : start + _DEVICE_ROWS] @ candidates.T).split(n, dim=1)
-            rows = np.flatnonzero(marked[pairs])
-            masked = torch.from_numpy(same_meaning.rows(pairs[rows])).to(device)
+        for block in _blocks(n, _DEVICE_ROWS):
+            parts = (own[block] @ candidates.T).split(n, dim=1)
+            ends = offsets[block.start : block.stop + 1]
+            rows = torch.repeat_interleave(ends.diff())
             for part in parts:
-                part.diagonal(start).fill_(-torch.inf)
-                part[torch.from_numpy(rows).to(device)] += torch.where(masked, -torch.inf, 0.0)
-                if len(limits):
-                    part.masked_fill_(part > limits[start : start + _DEVICE_ROWS, None], -torch.inf)
+                part[rows, pairs[ends[0] : ends[-1]]] = -torch.inf
+                part.masked_fill_(part > limits[block, None], -torch.inf)
             highest, found = torch.cat(parts, dim=1).max(dim=1)
             negatives.append(torch.where(highest > -torch.inf, places[found], NO_NEGATIVE))
     return torch.cat(negatives).cpu().numpy()

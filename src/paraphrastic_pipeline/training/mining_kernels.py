@@ -35,7 +35,7 @@ def scan(
         first: pair of the first column.
         offset: index of the first sentence of the columns' side.
         same_meaning: the pairs that are masked.
-        limits: [n], the similarity that no negative of a pair's sentences may exceed, or [0] for none.
+        limits: [n], the similarity that no negative of a pair's sentences may exceed.
         by_row: [n] each, the highest similarity found so far for each row's sentence, and the sentence that
             has it.
         by_column: the same for the columns; if their length is 0, columns get no offers.
@@ -43,32 +43,22 @@ def scan(
     rows, columns = similarity.shape
     row_values, row_negatives = by_row
     column_values, column_negatives = by_column
-    has_copy, source_ids, target_ids, groups, group_offsets, members, member_offsets = same_meaning
-    both, limited = len(column_values) > 0, len(limits) > 0
+    both = len(column_values) > 0
     best = np.full(columns, _MASKED)
     best_row = np.full(columns, -1, np.int32)
     for i in range(rows):
         pair, row = start + i, similarity[i]
-        if first <= pair < first + columns:
-            row[pair - first] = _MASKED
-        if has_copy[pair]:
-            mask_copies(row, source_ids[pair], target_ids[pair], source_ids[first:], target_ids[first:])
-        for group in groups[group_offsets[pair] : group_offsets[pair + 1]]:
-            mask_members(row, first, members[member_offsets[group] : member_offsets[group + 1]])
-        highest, place = highest_of(row, limits[pair] if limited else _MASKED, limited)
+        mask(row, first, same_meaning.pairs[same_meaning.offsets[pair] : same_meaning.offsets[pair + 1]])
+        highest, place = highest_of(row, limits[pair])
         if highest > row_values[pair]:
             while row[place] != highest:
                 place += 1
             row_values[pair] = highest
             row_negatives[pair] = offset + first + place
         if both:
-            if limited:
-                for j in range(columns):
-                    if row[j] > limits[first + j]:
-                        row[j] = _MASKED
             number = np.int32(i)
             for j in range(columns):
-                value = row[j]
+                value = row[j] if row[j] <= limits[first + j] else _MASKED
                 better = value > best[j]
                 best[j] = value if better else best[j]
                 best_row[j] = number if better else best_row[j]
@@ -80,43 +70,25 @@ def scan(
 
 
 @jit
-def mask_copies(row: Float32, source: int, target: int, sources: Int64, targets: Int64) -> None:
-    """Mask the similarities to pairs that share a sentence; `sources` and `targets` are the columns'."""
-    for j in range(len(row)):
-        other_source, other_target = sources[j], targets[j]
-        if (
-            (source == other_source)
-            | (target == other_target)
-            | (source == other_target)
-            | (target == other_source)
-        ):
-            row[j] = _MASKED
-
-
-@jit
-def mask_members(row: Float32, first: int, members: Int32) -> None:
-    """Mask the similarities to the pairs of a group, which are in ascending order."""
-    for pair in members[np.searchsorted(members, first) :]:
+def mask(row: Float32, first: int, pairs: Int32) -> None:
+    """Mask the similarities to these pairs, which are in ascending order, in a row that begins at `first`."""
+    for pair in pairs[np.searchsorted(pairs, first) :]:
         if pair >= first + len(row):
             break
         row[pair - first] = _MASKED
 
 
 @jit
-def highest_of(row: Float32, limit: Any, limited: bool) -> tuple[Any, int]:
-    """The highest similarity of a row, up to the limit if it is `limited`, and where its columns begin."""
+def highest_of(row: Float32, limit: Any) -> tuple[Any, int]:
+    """The highest similarity of a row up to a limit, and where its columns begin."""
     columns = len(row)
     highest, place = _MASKED, 0
     for chunk in range(0, columns, _MAXIMUM_COLUMNS):
         # A slice, since the compiler compares several numbers at once only if no index can be negative.
         part = row[chunk : min(columns, chunk + _MAXIMUM_COLUMNS)]
         top = _MASKED
-        if limited:
-            for j in range(len(part)):
-                top = max(top, part[j] if part[j] <= limit else _MASKED)
-        else:
-            for j in range(len(part)):
-                top = max(top, part[j])
+        for j in range(len(part)):
+            top = max(top, part[j] if part[j] <= limit else _MASKED)
         if top > highest:
             highest, place = top, chunk
     return highest, place
@@ -133,9 +105,8 @@ def _product(first: Float32, second: Float32) -> Any:
 
 @jit
 def rerank(
-    vectors: Float32, offset: int, start: int, stop: int, most: int,
-    values: Float32, places: Int64, own_values: Float32, own_places: Int64, negatives: Int64,
-) -> None:  # fmt: skip
+    vectors: Float32, offset: int, start: int, stop: int, most: int, found: Found, negatives: Int64
+) -> None:
     """Choose the negatives of sentences among the best candidates by their exact similarity.
 
     Args:
@@ -144,21 +115,16 @@ def rerank(
         start: pair of the first sentence.
         stop: pair after the last one.
         most: number of candidates that are compared.
-        values: [blocks, n], how similar the best sentence of the other side in each block looked.
-        places: [blocks, n], that sentence.
-        own_values: the same for the sentence's own side, if that is searched.
-        own_places: the same.
+        found: [blocks, n] each, how similar the best sentence of each block looked, and that sentence.
         negatives: [2n], output; -1 where there is no candidate.
     """
-    blocks, own_blocks = len(values), len(own_values)
+    values, places = found
     looks = np.empty(most, np.float32)
     chosen = np.empty(most, np.int64)
     for i in range(start, stop):
         count = 0
-        for block in range(blocks + own_blocks):
-            own = block >= blocks
-            look = own_values[block - blocks, i] if own else values[block, i]
-            place = own_places[block - blocks, i] if own else places[block, i]
+        for block in range(len(values)):
+            look, place = values[block, i], places[block, i]
             if place < 0 or (count == most and look <= looks[count - 1]):
                 continue
             count = min(most, count + 1)

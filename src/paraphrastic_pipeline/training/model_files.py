@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
-from paraphrastic.base.arrays import Bool, Float32
+from paraphrastic.base.arrays import Bool, Float32, Int32
 from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.files import AVERAGE, COMPOSITE, ModelFiles, tensor_name
 from paraphrastic_pipeline.training.pair_dataset import UnitTable
+from paraphrastic_pipeline.training.vocabulary import spelled_alike
 
 # A table with a row per piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
 PieceTable = tuple[Float32, Bool, Float32]
@@ -47,9 +48,9 @@ def model_files(
         suffix = languages[place] if architecture.vocabularies != "shared" else None
         tensors_by_name[tensor_name(f"sentencepiece.{unit}", suffix)] = np.frombuffer(proto, np.uint8)
     for number, part in enumerate(architecture.parts):
-        by_language = tables_by_language(
-            weights[f"parts.{number}.table"], units[architecture.units.index(part.unit)]
-        )
+        of_unit = units[architecture.units.index(part.unit)]
+        alike = spelled_alike(*processors[part.unit]) if architecture.tables == "overlapping" else None
+        by_language = tables_by_language(weights[f"parts.{number}.table"], of_unit, alike)
         for place, (language, tables) in enumerate(zip(languages, by_language, strict=True)):
             names = (f"{number}.embeddings", f"known.{part.unit}", f"{number}.unknown")
             tensors_by_name |= {
@@ -66,27 +67,20 @@ def model_files(
     return ModelFiles(COMPOSITE, total, tensors_by_name, first[2], config)
 
 
-def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
+def tables_by_language(table: Float32, unit: UnitTable, alike: Int32 | None = None) -> list[PieceTable]:
     """Reorder a table by piece id, into one table or one per language.
 
-    Pieces without a row get zeros, or the vector of unknown pieces if these share one.
+    Pieces without a row get zeros, or the vector of unknown pieces if these share one. `alike` has the ids in
+    both vocabularies of pieces that share a row, [k, 2].
     """
     by_language: list[PieceTable] = []
-    start = 0
     for number, size in enumerate(unit.sizes):
-        rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
-        pieces = unit.pieces[rows] - start
-        if number:
+        ids = sum(unit.sizes[:number]) + np.arange(size)
+        if number and alike is not None:
             # The second language gets a copy of the embeddings of pieces that both spell alike.
-            source, target = unit.alike[np.isin(unit.alike[:, 0], unit.pieces)].T
-            place = np.argsort(unit.pieces)
-            shared = place[np.searchsorted(unit.pieces, source, sorter=place)]
-            rows, pieces = np.append(rows, shared), np.append(pieces, target)
-        embeddings, known = np.zeros((size, table.shape[1]), np.float32), np.zeros(size, np.bool_)
-        embeddings[pieces], known[pieces] = table[rows], True
-        unknown = table[len(unit.pieces) + number].astype(np.float32)
-        if unit.shared_unknown:
-            embeddings[~known], known[:] = unknown, True
-        by_language.append((embeddings, known, unknown))
-        start += size
+            ids[alike[:, 1]] = alike[:, 0]
+        rows, unknown = unit.row_of[ids], table[len(unit.pieces) + number]
+        known = rows >= 0
+        embeddings = np.where(known[:, None], table[rows], unknown if unit.shared_unknown else np.float32(0))
+        by_language.append((embeddings, known | unit.shared_unknown, unknown))
     return by_language

@@ -2,7 +2,7 @@
 
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +38,7 @@ def choose_model(scores: Sequence[Path], sweep: Path) -> None:
     folder = scores[chosen].parent
     log.info("%s: chosen from %d runs with the scores %s", folder, len(scores), values[chosen])
     names = [*_files(folder), CONFIG]
-    for name in names:
-        with atomic_output(output / name) as temporary:
-            shutil.copyfile(folder / name, temporary)
+    _copy(folder, output, names)
     # With these files, other libraries would read the new weights with the pieces of the previous model.
     for name in {TOKENIZER, MODULES}.difference(names):
         (output / name).unlink(missing_ok=True)
@@ -68,9 +66,13 @@ def average_runs(models: Sequence[Path], weights: Path) -> None:
             averaged[name] = np.stack([array, *(other[name] for other in others)]).mean(axis=0)
     with atomic_output(weights) as temporary:
         save_file(averaged, temporary)
-    for name in {*_files(first), CONFIG} - {WEIGHTS}:
+    _copy(first, output, {*_files(first), CONFIG} - {WEIGHTS})
+
+
+def _copy(folder: Path, output: Path, names: Iterable[str]) -> None:
+    for name in names:
         with atomic_output(output / name) as temporary:
-            shutil.copyfile(first / name, temporary)
+            shutil.copyfile(folder / name, temporary)
 
 
 def _files(folder: Path) -> list[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import h5py
@@ -10,7 +11,8 @@ import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic_pipeline.training.dataset import GROUPS, MONOLINGUAL, PAIRS, PAIRS_PER_BLOCK, SIDES
+from paraphrastic.model.vocabulary import load_sentencepiece
+from paraphrastic_pipeline.training.dataset import GROUPS, MONOLINGUAL, PAIRS_PER_BLOCK, SIDES
 from paraphrastic_pipeline.training.sentences import Sentences
 
 TOKENS_PER_READ = 1 << 20
@@ -18,18 +20,15 @@ TOKENS_PER_READ = 1 << 20
 WORD_START = "▁"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UnitTable:
     """Which piece each row of a unit's embedding table belongs to.
 
     Attributes:
         unit: one of `units.UNITS`, or `tokens` for those of a Transformer.
-        pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
+        pieces: int32 [rows without the unknown ones], the piece of each row; see `training.dataset`.
         sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
             separate tables.
-        sentencepiece_sha256: digest of the vocabulary, or of each of the two; of a Transformer, that of its
-            tokenizer.
-        alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
         shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
             any known piece have.
     """
@@ -37,14 +36,20 @@ class UnitTable:
     unit: str
     pieces: Int32
     sizes: tuple[int, ...]
-    sentencepiece_sha256: tuple[str, ...]
-    alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
     shared_unknown: bool = False
 
     @property
     def n_rows(self) -> int:
         """Number of rows: one per piece, and one per table for sentences without any known piece."""
         return len(self.pieces) + len(self.sizes)
+
+    @cached_property
+    def row_of(self) -> Int32:
+        """The row of each piece, and of what stands for unknown ones; -1 for a piece without a row."""
+        rows = np.full(sum(self.sizes) + len(self.sizes), -1, np.int32)
+        rows[self.pieces] = np.arange(len(self.pieces))
+        rows[sum(self.sizes) :] = len(self.pieces) + np.arange(len(self.sizes))
+        return rows
 
     @property
     def second(self) -> Bool:
@@ -58,8 +63,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     Attributes:
         units: the table of each unit, in the order of `Sentences` and its `others`.
-        digest: SHA-256 of the file of pairs.
-        alone: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
+        monolingual: bool [n], which pairs are a sentence without a pair, twice. Nothing is trained on them.
 
     Args:
         path: HDF5 file written by `encode_dataset`.
@@ -68,15 +72,12 @@ class PairDataset(AbstractContextManager["PairDataset"]):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = h5py.File(path, "r", track_order=True)
-        groups = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
-        self.digest = str(self._file.attrs[PAIRS])
-        self._of_pairs = self._file.get(GROUPS)
-        self.units = tuple(map(_table, groups))
-        self._groups = [[group[side] for side in SIDES] for group in groups]
-        self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
-        self.monolingual = np.zeros(self._n_pairs, np.bool_)
-        if MONOLINGUAL in self._file:
-            self.monolingual[self._file[MONOLINGUAL][:]] = True
+        self._stored = [group for name, group in self._file.items() if name not in (GROUPS, MONOLINGUAL)]
+        self.units = tuple(map(_table, self._stored))
+        self._groups = self._file.get(GROUPS)
+        self._n_pairs = len(self._stored[0][SIDES[0]]["offsets"]) - 1
+        marked = self._file.get(MONOLINGUAL)
+        self.monolingual = np.zeros(self._n_pairs, np.bool_) if marked is None else marked[:]
 
     def __len__(self) -> int:
         return self._n_pairs
@@ -91,23 +92,23 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
         """Read the pairs from `start` up to `stop`, as (source, target)."""
-        sides = zip(
-            *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
-        )
-        of_pairs = None if self._of_pairs is None else _read(self._of_pairs, start, stop)
-        source, target = (
-            Sentences(first.tokens, first.offsets, tuple(others), of_pairs) for first, *others in sides
-        )
-        return source, target
+        groups = None if self._groups is None else _read(self._groups, start, stop)
+
+        def side(name: str) -> Sentences:
+            stored = zip(self.units, self._stored, strict=True)
+            first, *others = (_read(group[name], start, stop, unit.row_of) for unit, group in stored)
+            return Sentences(first.tokens, first.offsets, tuple(others), groups)
+
+        return side("source"), side("target")
 
     def counts(self, *sides: str) -> list[Int64]:
         """Count how often each row of each unit's table occurs, on both sides or on those named."""
         every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
-        for counts, groups in zip(every, self._groups, strict=True):
-            for group in (groups[SIDES.index(side)] for side in sides or SIDES):
-                for start in range(0, len(group["tokens"]), TOKENS_PER_READ):
-                    tokens = group["tokens"][start : start + TOKENS_PER_READ]
-                    counts += np.bincount(tokens, minlength=len(counts))
+        for counts, unit, stored in zip(every, self.units, self._stored, strict=True):
+            for tokens in (stored[side]["tokens"] for side in sides or SIDES):
+                for start in range(0, len(tokens), TOKENS_PER_READ):
+                    rows = unit.row_of[tokens[start : start + TOKENS_PER_READ]]
+                    counts += np.bincount(rows, minlength=len(counts))
         return every
 
     def shuffled(
@@ -129,42 +130,45 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
             # Drawn even for a skipped window, because the orders of the later windows must not change.
             order = generator.permutation(int((stops - starts).sum()))
-            alone = [self.monolingual[start:stop] for start, stop in zip(starts, stops, strict=True)]
-            order = order[~np.concatenate(alone)[order]]
+            left_out = [self.monolingual[start:stop] for start, stop in zip(starts, stops, strict=True)]
+            order = order[~np.concatenate(left_out)[order]]
             if skip < len(order):
-                yield from self._ordered(starts, stops, order[skip:])
+                parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
+                source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
+                del parts
+                for place in range(skip, len(order), PAIRS_PER_BLOCK):
+                    some = order[place : place + PAIRS_PER_BLOCK]
+                    yield source.take(some), target.take(some)
             skip = max(0, skip - len(order))
-
-    def _ordered(self, starts: Int64, stops: Int64, order: Int64) -> Iterator[tuple[Sentences, Sentences]]:
-        """Yield the pairs of the blocks from `starts` to `stops`; `order` indexes these pairs."""
-        parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
-        source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
-        del parts
-        for first in range(0, len(order), PAIRS_PER_BLOCK):
-            some = order[first : first + PAIRS_PER_BLOCK]
-            yield source.take(some), target.take(some)
 
 
 def _table(group: h5py.Group) -> UnitTable:
-    unit = str(group.name).removeprefix("/")
     sizes = tuple(int(size) for size in group.attrs["sizes"])
-    digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
-    shared = bool(group.attrs.get("shared_unknown", False))
-    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:], shared)
+    unit = str(group.name).removeprefix("/")
+    return UnitTable(unit, group["pieces"][:], sizes, bool(group.attrs["shared_unknown"]))
 
 
-def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
+def _read(group: h5py.Group, start: int, stop: int, row_of: Int32 | None = None) -> Sentences:
     offsets = group["offsets"][start : stop + 1]
-    return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
+    tokens = group["tokens"][offsets[0] : offsets[-1]]
+    return Sentences(tokens if row_of is None else row_of[tokens], offsets - offsets[0])
 
 
-def vocabulary_of(
-    piece: int, processors: Sequence[SentencePieceProcessor]
-) -> tuple[SentencePieceProcessor, int]:
-    """The sentencepiece model that a piece of a unit's table is from, and the piece's id there."""
-    for processor in processors:
-        if piece < processor.get_piece_size():
-            return processor, piece
-        piece -= processor.get_piece_size()
-    # The languages have separate tables but share one vocabulary.
-    return processors[0], piece
+def open_vocabularies(
+    sentencepiece: Sequence[Path], units: Sequence[UnitTable]
+) -> list[list[SentencePieceProcessor]]:
+    """The sentencepiece models of each unit, one for both languages or one for each, from all in order."""
+    processors = [load_sentencepiece(path) for path in sentencepiece]
+    count = len(processors) // len(units)
+    return [processors[number * count : (number + 1) * count] for number in range(len(units))]
+
+
+def pieces_of_rows(
+    unit: UnitTable, processors: Sequence[SentencePieceProcessor]
+) -> list[tuple[SentencePieceProcessor, int]]:
+    """The sentencepiece model and the id there of the piece of each row; the last rows have none."""
+    first = unit.sizes[0]
+    return [
+        (processors[0], piece) if piece < first else (processors[-1], piece - first)
+        for piece in unit.pieces.tolist()
+    ]

@@ -1,14 +1,13 @@
 """Which pairs are known to mean the same, so that they have no negatives for each other."""
 
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic_pipeline.training.sentences import Sentences
-
-_UInt64 = npt.NDArray[np.uint64]
 
 
 class SameMeaning(NamedTuple):
@@ -18,91 +17,49 @@ class SameMeaning(NamedTuple):
     memory.
 
     Attributes:
-        has_copy: bool [n], whether a sentence of the pair occurs again.
-        source_ids: int64 [n], fingerprints of the sources.
-        target_ids: int64 [n], fingerprints of the targets.
-        groups: int32, the groups that each pair shares with others, pair after pair.
-        group_offsets: int64 [n + 1], where those of each pair begin.
-        members: int32, the pairs of each group in ascending order, group after group.
-        member_offsets: int64 [number of groups + 1], where those of each group begin.
+        pairs: int32, the pairs that mean the same as each pair, itself among them, in ascending order; pair
+            after pair.
+        offsets: int64 [n + 1], those of pair i are `pairs[offsets[i]:offsets[i + 1]]`.
     """
 
-    has_copy: Bool
-    source_ids: Int64
-    target_ids: Int64
-    groups: Int32
-    group_offsets: Int64
-    members: Int32
-    member_offsets: Int64
+    pairs: Int32
+    offsets: Int64
 
     @classmethod
     def of(cls, sentences: Sentences, *, exclude_duplicates: bool = True) -> Self:
         """The mask of `sentences`, which are the sources of n pairs and then their targets.
 
-        Without `exclude_duplicates`, a pair means the same as itself alone, as in the original code.
+        Without `exclude_duplicates`, a pair means the same only as itself, as in the original code.
         """
         n = len(sentences) // 2
-        ids = fingerprints(sentences)
-        no_groups = Sentences(np.empty(0, np.int32), np.zeros(n + 1, np.int64))
-        if exclude_duplicates:
-            _, numbers, counts = np.unique(ids, return_inverse=True, return_counts=True)
-            copies = counts[numbers] > 1
-            has_copy = copies[:n] | copies[n:]
-            groups, members = _shared_groups(sentences.pair_groups or no_groups)
-        else:
-            has_copy = np.zeros(n, np.bool_)
-            groups, members = _shared_groups(no_groups)
-        return cls(
-            has_copy, ids[:n], ids[n:], groups.tokens, groups.offsets, members.tokens, members.offsets
-        )  # fmt: skip
+        if not exclude_duplicates:
+            return cls(np.arange(n, dtype=np.int32), np.arange(n + 1))
+        rows, marks = np.tile(np.arange(n), 2), sentence_ids(sentences)
+        if sentences.groups:
+            groups = sentences.groups.part(0, n)
+            rows = np.append(rows, np.repeat(np.arange(n), groups.lengths))
+            # Groups are numbered after the sentences.
+            marks = np.append(marks, 2 * n + np.unique(groups.tokens, return_inverse=True)[1])
+        shape = (n, int(marks.max(initial=0)) + 1)
+        marked = scipy.sparse.csr_matrix((np.ones(len(rows), np.bool_), (rows, marks)), shape)
+        same = (marked @ marked.T).tocsr()
+        same.sort_indices()
+        return cls(same.indices.astype(np.int32), same.indptr.astype(np.int64))
 
-    def rows(self, pairs: Int64) -> Bool:
-        """Whether each of these pairs means the same as each of the n pairs: bool [pairs, n]."""
-        sides = self.source_ids, self.target_ids
-        same = pairs[:, None] == np.arange(len(self.has_copy))
-        for side in sides:
-            for other in sides:
-                same |= self.has_copy[pairs, None] & (side[pairs, None] == other)
-        for row, pair in zip(same, pairs, strict=True):
-            for group in self.groups[self.group_offsets[pair] : self.group_offsets[pair + 1]]:
-                row[self.members[self.member_offsets[group] : self.member_offsets[group + 1]]] = True
+    def matrix(self) -> Bool:
+        """Whether each pair means the same as each other one: bool [n, n]."""
+        n = len(self.offsets) - 1
+        same = np.zeros((n, n), np.bool_)
+        same[np.repeat(np.arange(n), np.diff(self.offsets)), self.pairs] = True
         return same
 
 
-def _shared_groups(groups: Sentences) -> tuple[Sentences, Sentences]:
-    """The groups that several pairs are in: those of each pair, and the pairs of each, in ascending order.
-
-    `groups` has the numbers of each pair's groups as tokens; the result numbers them from 0.
-    """
-    _, numbers, counts = np.unique(groups.tokens, return_inverse=True, return_counts=True)
-    several = counts[numbers] > 1
-    numbers = (np.cumsum(counts > 1) - 1)[numbers[several]]
-    pairs = np.repeat(np.arange(len(groups)), groups.lengths)[several]
-    return (
-        _ragged(numbers, np.bincount(pairs, minlength=len(groups))),
-        _ragged(pairs[np.argsort(numbers, kind="stable")], counts[counts > 1]),
-    )
-
-
-def _ragged(tokens: Int64, lengths: Int64) -> Sentences:
-    return Sentences(tokens.astype(np.int32), np.append(0, np.cumsum(lengths)))
-
-
-def fingerprints(sentences: Sentences) -> Int64:
-    """One number per sentence, int64 [n]: the same for equal ones, and almost surely another for others."""
-    mixed = np.zeros(len(sentences), np.uint64)
+def sentence_ids(sentences: Sentences) -> Int64:
+    """One number for each of n sentences, int64 [n], the same for equal ones; below n."""
+    units = []
     for unit in (sentences, *sentences.others):
-        starts = np.repeat(unit.offsets[:-1], unit.lengths)
-        position = np.arange(1, len(unit.tokens) + 1) - starts
-        # 64-bit integers wrap around, so the differences of sums are exact.
-        keys = unit.tokens.astype(np.uint64) << np.uint64(32) | position.astype(np.uint64)
-        sums = np.append(np.uint64(0), np.cumsum(_mixed(keys)))
-        mixed = _mixed(mixed + _mixed(sums[unit.offsets[1:]] - sums[unit.offsets[:-1]]))
-    return mixed.view(np.int64)
-
-
-def _mixed(values: _UInt64) -> _UInt64:
-    """The finalizer of splitmix64: every input bit changes every output bit with probability ½."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
-    return values
+        content, ends = unit.tokens.tobytes(), (unit.offsets * unit.tokens.itemsize).tolist()
+        units.append([content[start:end] for start, end in pairwise(ends)])
+    numbers: dict[tuple[bytes, ...], int] = {}
+    ids = (numbers.setdefault(key, len(numbers)) for key in zip(*units, strict=True))
+    return np.fromiter(ids, np.int64, len(sentences))

@@ -26,11 +26,6 @@ class Sentences:
         return len(self.offsets) - 1
 
     @property
-    def pair_groups(self) -> "Sentences | None":
-        """The groups of each of n pairs, if these are their sources and then their targets."""
-        return None if self.groups is None else self.groups.part(0, len(self) // 2)
-
-    @property
     def lengths(self) -> Int64:
         """Number of tokens of each sentence, [n]."""
         return np.diff(self.offsets)

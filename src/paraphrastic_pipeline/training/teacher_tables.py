@@ -6,7 +6,6 @@ which are all that is known of pieces that the sample does not have, and which a
 model2vec (Tulkens and van Dongen 2024).
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import h5py
@@ -16,12 +15,10 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32
-from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.training.dataset import PAIRS, SIDES, new_dataset
+from paraphrastic.base.threads import in_order
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.sentences import Sentences
-from paraphrastic_pipeline.training.threads import product
 
 # The weight of the ridge (docs/recipe.md has the measurements).
 _RIDGE = 0.2
@@ -35,40 +32,8 @@ _LENGTH = 4.0
 # multiplied by this.
 _SHORTEST, _BEYOND = 1e-3, 0.1
 _TINY = 1e-12
-
-
-def fit_tables(dataset: Path, *, pieces: Path, sample: Path, tables: Path, threads: int) -> None:
-    """Write a table for each unit, `/{unit}` float32 [rows, dim of the teacher], whose columns are rotated.
-
-    The first k columns are those in which the sentences' vectors are longest, for any k, so that a table of
-    fewer dimensions consists of the first columns. The result is the same for any number of threads.
-
-    Args:
-        dataset: HDF5 file written by `encode_dataset`.
-        pieces: HDF5 file written by `embed_pieces`.
-        sample: HDF5 file written by `embed_sample`.
-        tables: the HDF5 file.
-        threads: number of threads.
-
-    Raises:
-        InputError: the sample is of other pairs than the data set.
-    """
-    with PairDataset(dataset) as pairs, new_dataset(tables) as file:
-        with h5py.File(sample, "r") as embedded:
-            if embedded.attrs[PAIRS] != pairs.digest:
-                raise InputError(f"{sample}: was made from other pairs than {dataset}")
-        targets = np.concatenate(_read(sample, SIDES))
-        sides = pairs.read(0, len(targets) // 2)
-        own_vectors = _read(pieces, [unit.unit for unit in pairs.units])
-        # A sentence without a pair is on both sides, and counts once.
-        again = np.append(np.zeros(len(sides[0]), np.bool_), pairs.monolingual[: len(sides[0])])
-        rows = np.flatnonzero(targets.any(axis=1) & ~again)
-        for number, (unit, own) in enumerate(zip(pairs.units, own_vectors, strict=True)):
-            bags = scipy.sparse.vstack(
-                [_bags([side, *side.others][number], unit.n_rows) for side in sides], format="csr"
-            )[rows]
-            table = ridge(bags, targets[rows], own, threads=threads)
-            file.create_dataset(unit.unit, data=_rotated(table, bags[:_SENTENCES]))
+# Rows of a matrix that a thread multiplies at a time.
+_ROWS = 2048
 
 
 def ridge(bags: scipy.sparse.csr_matrix, targets: Float32, prior: Float32, *, threads: int) -> Float32:
@@ -113,7 +78,14 @@ def _dots(one: Float32, other: Float32) -> Float32:
     return np.einsum("ij,ij->j", one, other)
 
 
-def _bags(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:
+def product(matrix: scipy.sparse.csr_matrix, block: Float32, threads: int) -> Float32:
+    """The product of a sparse matrix with a dense block, which threads compute by rows."""
+    starts = range(0, matrix.shape[0], _ROWS)
+    parts = in_order(lambda start: matrix[start : start + _ROWS] @ block, starts, threads)
+    return np.concatenate(list(parts))
+
+
+def bags_of_rows(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:
     """How often each sentence has each row, by the root of its length: float32 [sentences, rows]."""
     weights = np.repeat(1 / np.sqrt(np.maximum(sentences.lengths, 1)), sentences.lengths)
     bags = scipy.sparse.csr_matrix(
@@ -123,9 +95,9 @@ def _bags(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:
     return bags
 
 
-def _rotated(table: Float32, bags: scipy.sparse.csr_matrix) -> Float32:
+def rotated(table: Float32, bags: scipy.sparse.csr_matrix) -> Float32:
     """The table, rotated to the principal directions of the sentences' unit vectors, the longest first."""
-    vectors = bags @ table
+    vectors = bags[:_SENTENCES] @ table
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
     # The order in which threads add numbers up would change the last digits.
     with threadpool_limits(1):
@@ -141,25 +113,20 @@ def principal_directions(vectors: Float32) -> Float32:
     return longest * np.sign(largest)
 
 
-def _read(path: Path, names: Iterable[str]) -> list[Float32]:
-    """Arrays of vectors."""
-    with h5py.File(path, "r") as file:
-        return [np.asarray(file[name][:], np.float32) for name in names]
-
-
 def initialize_from_tables(encoder: TrainableEncoder, pairs: PairDataset, tables: Path) -> None:
     """Set the embeddings of averaged parts from a teacher's tables, in place; LSTMs are left alone.
 
     Embeddings differ in length, since that says how much a piece counts. Rows about which the teacher says
     nothing stay random. Columns beyond the teacher's dimension are random, and short.
     """
-    fitted = _read(tables, [unit.unit for unit in pairs.units])
+    with h5py.File(tables, "r") as file:
+        fitted = [file[unit.unit][:] for unit in pairs.units]
     for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
         if isinstance(part, AveragedEmbeddings):
-            table, begun = part.table.data, torch.from_numpy(fitted[unit])
-            columns = min(begun.shape[1], table.shape[1])
-            lengths = begun[:, :columns].norm(dim=1)
+            table, known = part.table.data, torch.from_numpy(fitted[unit])
+            columns = min(known.shape[1], table.shape[1])
+            lengths = known[:, :columns].norm(dim=1)
             met = lengths > _SHORTEST * lengths.mean()
             scale = _LENGTH * table.norm(dim=1).mean() / lengths[met].mean()
-            table[met, :columns] = begun[met, :columns] * scale
+            table[met, :columns] = known[met, :columns] * scale
             table[met, columns:] *= _BEYOND

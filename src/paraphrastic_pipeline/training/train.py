@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Architecture
@@ -16,11 +17,11 @@ from paraphrastic_pipeline.base.devices import choose_device, choose_precision
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoint
-from paraphrastic_pipeline.training.engine import Engine, Weights
-from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.engine import Engine
+from paraphrastic_pipeline.training.fused import TABLE, FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
-from paraphrastic_pipeline.training.initialization import TABLE, initialize
-from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
+from paraphrastic_pipeline.training.initialization import initialize
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.loop import Development, megabatch_size, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.threads import Workers
@@ -59,25 +60,16 @@ def train_model(
     with PairDataset(inputs.dataset) as pairs, closing(Workers(threads)) as workers:
         if not (pairs.n_trained if settings.epochs else len(pairs)):
             raise InputError(f"{inputs.dataset}: contains no pairs")
-        initialized = initialize(pairs, inputs, threads)
-        config = {
-            **inputs.config,
-            "training": asdict(settings),
-            "pairs": pairs.n_trained,
-            **initialized.about,
-        }
-        engine = build_engine(initialized, settings, workers, steps=_steps(settings, pairs.n_trained))
+        encoder, files = initialize(pairs, inputs)
+        config = {**inputs.config, "training": asdict(settings), "pairs": pairs.n_trained}
+        engine = build_engine(encoder, settings, workers, steps=_steps(settings, pairs.n_trained))
         identity = _identity(inputs, settings, threads, development)
         checkpoint = Checkpoint(output / CHECKPOINT, identity=identity, minutes=checkpoint_minutes)
         history = History(output / HISTORY, n_pairs=pairs.n_trained, epochs=settings.epochs)
-
-        def score(weights: Weights) -> float:
-            return development.score(initialized.files(weights, config)) if development else 0.0
-
-        scorer = score if development else None
-        weights = train(engine, pairs, settings, workers, checkpoint, history, scorer)
-        initialized.files(weights, config).write(output)
-    checkpoint.remove()
+        score = None if development is None else lambda weights: development.score(files(weights, config))
+        weights = train(engine, pairs, settings, workers, checkpoint, history, score)
+        files(weights, config).write(output)
+    checkpoint.path.unlink(missing_ok=True)
 
 
 def _settled(settings: TrainingSettings, architecture: Architecture) -> TrainingSettings:
@@ -107,13 +99,11 @@ def _prepare_torch(settings: TrainingSettings, architecture: Architecture, threa
     torch.set_deterministic_debug_mode("error" if exact else "default")
 
 
-def build_engine(
-    initialized: Initialization, settings: TrainingSettings, workers: Workers, *, steps: int
-) -> Engine:
+def build_engine(encoder: nn.Module, settings: TrainingSettings, workers: Workers, *, steps: int) -> Engine:
     """Build the engine that the settings name; a learning rate that falls does so over `steps` steps."""
     if settings.engine == "fused":
-        return FusedEngine(initialized.encoder.get_parameter(TABLE).detach(), settings, workers, steps=steps)
-    return AutogradEngine(initialized.encoder, settings, anchors=initialized.anchors, steps=steps)
+        return FusedEngine(encoder.get_parameter(TABLE).detach(), settings, workers, steps=steps)
+    return AutogradEngine(encoder, settings, steps=steps)
 
 
 def _steps(settings: TrainingSettings, pairs: int) -> int:
@@ -129,7 +119,10 @@ def _identity(
     inputs: TrainingInputs, settings: TrainingSettings, threads: int, development: Development | None
 ) -> str:
     """A digest of everything that the trained parameters depend on."""
-    files = inputs.files
+    transformer = inputs.architecture.transformer
+    folder = sorted(Path(transformer.place).rglob("*")) if transformer else []
+    more = [path for path in (inputs.vectors, inputs.tables) if path]
+    files = [inputs.dataset, *inputs.sentencepiece, *more, *folder]
     if settings.early_stopping and development:
         files += development.data
     counted = (

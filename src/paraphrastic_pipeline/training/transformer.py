@@ -1,33 +1,23 @@
 """Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import h5py
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
 from paraphrastic.interop.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.model.architecture import TOKENS, Transformer
 from paraphrastic.model.hub import load_from_hub, not_installed
-from paraphrastic.model.transformer import TransformerEncoder, write_transformer
-from paraphrastic.model.transformer_tokens import NO_LIMIT, padded, tokenize, tokenizer_digest
-from paraphrastic_pipeline.training.dataset import (
-    PAIRS,
-    SIDES,
-    append_sentences,
-    create_side,
-    new_dataset,
-    read_sides,
-    write_pieces,
-)
-from paraphrastic_pipeline.training.engine import Weights
-from paraphrastic_pipeline.training.inputs import Initialization, TrainingInputs
+from paraphrastic.model.transformer import TransformerEncoder
+from paraphrastic.model.transformer_tokens import padded, tokenize
+from paraphrastic_pipeline.training.dataset import write_dataset
+from paraphrastic_pipeline.training.engine import MakeFiles, Weights
+from paraphrastic_pipeline.training.inputs import TrainingInputs
 from paraphrastic_pipeline.training.sentences import Sentences
 
 if TYPE_CHECKING:
@@ -37,15 +27,7 @@ if TYPE_CHECKING:
 # Entries of a Transformer's configuration that are probabilities of dropout.
 _PROBABILITIES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 # Transformers that count positions from the id of their padding.
-_LATE_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "longformer",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-}
+_LATE_POSITIONS = {"camembert", "longformer", "mpnet", "roberta", "xlm-roberta"}
 
 
 def tokenize_pairs(
@@ -58,7 +40,7 @@ def tokenize_pairs(
     texts: Sequence[int] = (),
     batch_rows: int = 65_536,
 ) -> None:
-    """Cut `pairs` into a Transformer's tokens, and write them as training data; see `training.dataset`.
+    """Tokenize `pairs` as a Transformer does, and write them as training data; see `training.dataset`.
 
     The rows of the table are the tokenizer's ids.
 
@@ -75,35 +57,26 @@ def tokenize_pairs(
         InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
     """
     transformer = Transformer(**architecture["transformer"])
-    tokenizer = load_tokenizer(transformer, lowercase=lowercase)
-    digest = tokenizer_digest(tokenizer)
-    with new_dataset(dataset) as file:
-        file.attrs[PAIRS] = sha256(pairs)
-        unit = file.create_group(TOKENS)
-        for side in SIDES:
-            create_side(unit, side)
-        for sentences in read_sides(pairs, file, grouped=grouped, texts=texts, batch_rows=batch_rows):
-            for side, column in zip(SIDES, sentences, strict=True):
-                tokens = tokenize(tokenizer, column)
-                append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
-        rows = np.arange(len(tokenizer), dtype=np.int32)
-        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [digest])
+    tokenizer = _Tokenizer(load_tokenizer(transformer, lowercase=lowercase))
+    write_dataset(pairs, [tokenizer], dataset, grouped=grouped, texts=texts, batch_rows=batch_rows)
 
 
-@dataclass(frozen=True, slots=True)
-class TransformerFiles:
-    """The content of a Transformer's folder, with our entries of `config.json` as its `config`."""
+class _Tokenizer:
+    """Tokenizes sentences as a Transformer does."""
 
-    modules: "SentenceTransformer"
-    config: Mapping[str, Any]
+    unit = TOKENS
 
-    def open(self) -> TransformerEncoder:
-        """The model, which shares its parameters with `modules`."""
-        return TransformerEncoder(self.modules, self.config)
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
 
-    def write(self, folder: Path) -> None:
-        """Write the folder; each file is either complete or not there."""
-        write_transformer(self.modules, self.config, folder)
+    def tokenize(self, sides: Sequence[list[str]]) -> list[Sentences]:
+        encoded = [tokenize(self.tokenizer, side) for side in sides]
+        return [Sentences(tokens.ids, tokens.ends) for tokens in encoded]
+
+    def describe(self, group: h5py.Group) -> None:
+        size = len(self.tokenizer)
+        group["pieces"] = np.arange(size, dtype=np.int32)
+        group.attrs["sizes"], group.attrs["shared_unknown"] = [size], False
 
 
 class TrainableTransformer(nn.Module):
@@ -128,15 +101,8 @@ class TrainableTransformer(nn.Module):
         vectors: Tensor = self.encoder(moved)["sentence_embedding"]
         return vectors
 
-    def files(self, weights: Mapping[str, Float32], config: Mapping[str, Any]) -> TransformerFiles:
-        """The files of the model with these parameters, which become those of this encoder."""
-        with torch.no_grad():
-            for name, parameter in self.named_parameters():
-                parameter.copy_(torch.from_numpy(weights[name]))
-        return TransformerFiles(self.encoder, config)
 
-
-def initialize_transformer(inputs: TrainingInputs) -> Initialization:
+def initialize_transformer(inputs: TrainingInputs) -> tuple[nn.Module, MakeFiles]:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
@@ -150,10 +116,13 @@ def initialize_transformer(inputs: TrainingInputs) -> Initialization:
     encoder = TrainableTransformer(modules)
     about = {"architecture": inputs.architecture.to_json()}
 
-    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
-        return encoder.files(weights, {**config, **about})
+    @torch.no_grad()
+    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerEncoder:
+        for name, parameter in encoder.named_parameters():
+            parameter.copy_(torch.from_numpy(weights[name]))
+        return TransformerEncoder(modules, {**config, **about})
 
-    return Initialization(encoder=encoder, files=files)
+    return encoder, files
 
 
 def load_modules(
@@ -168,8 +137,7 @@ def load_modules(
         seed: seed of the weights of an LSTM.
 
     Raises:
-        InputError: the extra `neural` is not installed, the Transformer cannot be loaded, or it cannot read
-            as many tokens as that.
+        InputError: the extra `neural` is not installed, or the Transformer cannot be loaded.
     """
     try:
         # Imported late: the packages are optional and take seconds to import.
@@ -177,6 +145,7 @@ def load_modules(
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
         from sentence_transformers.sentence_transformer.modules import Transformer as Layers
+        from transformers import AutoConfig
         from transformers.utils.logging import disable_progress_bar
 
         from paraphrastic.model.lstm_pooling import LastState
@@ -185,14 +154,14 @@ def load_modules(
     disable_progress_bar()
     probabilities = {}
     if dropout is not None:
-        config = load_config(transformer.place)
+        config = load_from_hub(transformer.place, "transformers", AutoConfig.from_pretrained)
         probabilities = {name: dropout for name in _PROBABILITIES if hasattr(config, name)}
     layers = load_from_hub(
         transformer.place,
         "transformers",
         lambda place: Layers(place, model_kwargs={"dtype": torch.float32}, config_kwargs=probabilities),
     )
-    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer, lowercase)
+    prepare_tokenizer(layers.tokenizer, layers.auto_model.config, transformer.place, lowercase)
     width, modules = layers.get_embedding_dimension(), [layers]
     mode = {"mean": "mean", "cls": "cls", "lstm_last": "lasttoken"}[transformer.pooling]
     if transformer.lstm_size is not None:
@@ -205,7 +174,7 @@ def load_modules(
 
 
 def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
-    """Load a Transformer's tokenizer, which cuts sentences off after the tokens that the Transformer reads.
+    """Load a Transformer's tokenizer, which truncates sentences to what the Transformer can read.
 
     The tokenizer cleans sentences and, if they are lower-cased, does that, so that it does both in other
     libraries, too.
@@ -214,40 +183,26 @@ def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
         InputError: as `load_modules`.
     """
     try:
-        from transformers import AutoTokenizer
+        from transformers import AutoConfig, AutoTokenizer
     except ImportError:
         raise not_installed(transformer.place, "transformers") from None
     tokenizer = load_from_hub(transformer.place, "transformers", AutoTokenizer.from_pretrained)
-    prepare_tokenizer(tokenizer, load_config(transformer.place), transformer, lowercase)
+    config = load_from_hub(transformer.place, "transformers", AutoConfig.from_pretrained)
+    prepare_tokenizer(tokenizer, config, transformer.place, lowercase)
     return tokenizer
 
 
-def load_config(place: str) -> Any:
-    """Load the configuration of a Transformer's layers; errors are those of `load_from_hub`."""
-    from transformers import AutoConfig
-
-    return load_from_hub(place, "transformers", AutoConfig.from_pretrained)
-
-
-def prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lowercase: bool) -> None:
-    """Have a loaded tokenizer clean, lower-case and cut off sentences; see `load_tokenizer`."""
+def prepare_tokenizer(tokenizer: Any, config: Any, place: str, lowercase: bool) -> None:
+    """Have a loaded tokenizer clean, lower-case and truncate sentences; see `load_tokenizer`."""
     from tokenizers import Regex, normalizers
 
-    place, asked = transformer.place, transformer.max_tokens
     if not tokenizer.is_fast or tokenizer.pad_token_id is None:
         lacks = "token for padding" if tokenizer.is_fast else "fast tokenizer (tokenizer.json)"
         raise InputError(f"{place}: has no {lacks}")
-    limits = []
-    # Tokenizers without a limit have a number that no sentence reaches.
-    if tokenizer.model_max_length < NO_LIMIT:
-        limits.append(int(tokenizer.model_max_length))
     if positions := getattr(config, "max_position_embeddings", None):
         first = config.pad_token_id + 1 if config.model_type in _LATE_POSITIONS else 0
-        limits.append(positions - first)
-    limit = min(limits, default=None)
-    if asked and limit and asked > limit:
-        raise InputError(f"{place}: can read {limit:,} tokens, but encoder.max_tokens is {asked:,}")
-    tokenizer.model_max_length = asked or limit or tokenizer.model_max_length
+        # Tokenizers without a limit have a number that no sentence reaches.
+        tokenizer.model_max_length = min(tokenizer.model_max_length, positions - first)
     steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
     if lowercase:
         steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]

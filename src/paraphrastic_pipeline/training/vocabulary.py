@@ -2,11 +2,11 @@
 
 import io
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -17,12 +17,10 @@ from paraphrastic.base.files import atomic_output
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN, read_model_proto
+from paraphrastic_pipeline.corpus.blocks import read_blocks
 
 log = logging.getLogger(__name__)
 
-# What becomes of text that a vocabulary has no piece for: its bytes, which have pieces; a piece of its own
-# for each spelling in the training text; one vector for all of it; or nothing.
-Unknown = Literal["bytes", "spellings", "shared", "omit"]
 # Sentences whose unknown characters are looked for at a time.
 _BLOCK = 65_536
 # The pieces for unknown text, and for the beginning and the end of a sentence.
@@ -41,9 +39,10 @@ class VocabularySettings:
         size: number of pieces; bytes and spellings come on top. For subwords, it includes the three special
             ones, as in the original; there are as many words or trigrams, and the special ones come on top.
         character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
-            are chosen by their own frequency alone.
+            are chosen by their own frequency.
         unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
-            with `spellings` one for each run of unknown characters in the pairs, as the original.
+            with `spellings` one for each run of unknown characters in the pairs, as the original; with
+            `shared` or `omit`, it has none.
         max_sentences: only so many sentences are used, the first ones.
     """
 
@@ -51,7 +50,7 @@ class VocabularySettings:
     sides: Sequence[str] = ("source", "target")
     size: int
     character_coverage: float
-    unknown: Unknown
+    unknown: str
     max_sentences: int
 
     @property
@@ -81,7 +80,12 @@ def train_vocabulary(
     """
     wanted = VocabularySettings(**settings)
     unit, sides, size = wanted.unit, wanted.sides, wanted.size
-    allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
+    allowed: Collection[str] | None = None
+    if vectors and unit == "word":
+        # Imported late, since the libraries for it take half a second.
+        from paraphrastic_pipeline.training.word_vectors import words_with_vectors
+
+        allowed = dict.fromkeys(words_with_vectors(vectors))
     # The trainer's own draw is another in every run, whatever its seed.
     sentences = islice(_sentences(pairs, unit, sides, allowed), wanted.max_sentences)
     trained = train_sentencepiece(
@@ -99,10 +103,9 @@ def train_vocabulary(
         hard_vocab_limit=False,
     )
     processor = sentencepiece.SentencePieceProcessor(model_proto=trained)
-    learned = processor.get_piece_size() - wanted.extra
-    log.info("%s: %d pieces (%d asked for)", model, learned, size)
-    if allowed is not None and vectors:
-        processor = _with_words(processor, vectors, size + wanted.extra)
+    log.info("%s: %d pieces (%d asked for)", model, processor.get_piece_size() - wanted.extra, size)
+    if allowed is not None:
+        processor = _with_words(processor, allowed, size + wanted.extra)
         log.info("%s: %d pieces with further words that have vectors", model, processor.get_piece_size())
     if wanted.unknown == "spellings":
         spellings = unknown_spellings(processor, _sentences(pairs, unit, sides))
@@ -148,18 +151,14 @@ def spelled_alike(
     source: sentencepiece.SentencePieceProcessor, target: sentencepiece.SentencePieceProcessor
 ) -> Int32:
     """Ids in both vocabularies of every piece that both spell alike, [k, 2]."""
-    ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
-    spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))
-    return np.array([pair for pair in spelled if pair[0] >= 0], np.int32).reshape(-1, 2)
+    one, other = ({p.id_to_piece(i): i for i in range(p.get_piece_size())} for p in (source, target))
+    return np.array([(one[piece], other[piece]) for piece in one if piece in other], np.int32).reshape(-1, 2)
 
 
 def _sentences(
-    pairs: Path, unit: str, sides: Sequence[str], allowed: Set[str] | None = None
+    pairs: Path, unit: str, sides: Sequence[str], allowed: Collection[str] | None = None
 ) -> Iterator[str]:
     """The sentences in the form in which sentencepiece takes them; only `allowed` words if that is given."""
-    # Imported late, since a model in use needs only `load_sentencepiece`.
-    from paraphrastic_pipeline.corpus.blocks import read_blocks
-
     for batch in read_blocks(pairs, columns=list(sides)):
         for column in batch.columns:
             for text in spell(column.to_pylist(), unit):
@@ -178,30 +177,19 @@ def _without_reserved(sentences: Iterable[str], unit: str) -> Iterator[str]:
 
 
 def _with_words(
-    processor: sentencepiece.SentencePieceProcessor, vectors: Path, size: int
+    processor: sentencepiece.SentencePieceProcessor, words: Iterable[str], size: int
 ) -> sentencepiece.SentencePieceProcessor:
-    """Add words of a file of vectors to a model of words until it has `size` pieces, in the file's order."""
-    from paraphrastic_pipeline.training.word_vectors import words_with_vectors
-
+    """Add words to a model of words until it has `size` pieces."""
     model = read_model_proto(processor.serialized_model_proto())
     known, score = {piece.piece for piece in model.pieces}, model.pieces[-1].score
-    for word in words_with_vectors(vectors):
+    for word in words:
         if len(model.pieces) >= size:
             break
         piece = f"{SPACE}{word}"
-        # Text is never cut into a word that has marks at an end, or that normalization changes.
-        is_cut = spell([word], "word") == [word] and processor.normalize(word) == piece
-        if is_cut and word != UNKNOWN and piece not in known:
+        # Text never has a word with marks at an end, or one that normalization changes.
+        is_possible = spell([word], "word") == [word] and processor.normalize(word) == piece
+        if is_possible and word != UNKNOWN and piece not in known:
             known.add(piece)
             score -= 1
             model.pieces.add(piece=piece, score=score, type=model.SentencePiece.NORMAL)
     return sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())
-
-
-def _words_with_vectors(pairs: Path, sides: Sequence[str], vectors: Path) -> Set[str]:
-    from paraphrastic_pipeline.training.word_vectors import words_with_vectors
-
-    words = {word for text in _sentences(pairs, "word", sides) for word in text.split()}
-    known = words & {*words_with_vectors(vectors)}
-    log.info("%s: has vectors for %d of %d words", vectors, len(known), len(words))
-    return known

@@ -97,6 +97,15 @@ class Evaluations(Models):
         known = self.entry(system).languages
         return known is None or set(languages) <= set(known)
 
+    def sample(self, wildcards: Wildcards) -> Json:
+        """Return which sentences of the job's model its teacher embeds, in the form of `teacher.Sample`."""
+        return {
+            "sentences": self.definition(wildcards).training.teacher_sentences,
+            "languages": self._languages_of_corpora(wildcards.model),
+            "known": self.entry(wildcards.system).languages,
+            "texts": self.derived[wildcards.model]["texts"],
+        }
+
     # Tasks.
 
     def about_result(self, wildcards: Wildcards) -> Json:

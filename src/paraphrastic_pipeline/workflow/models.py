@@ -15,7 +15,6 @@ from paraphrastic_pipeline.settings.datasets import pairs_of
 from paraphrastic_pipeline.settings.definitions import variants
 from paraphrastic_pipeline.settings.places import hub_name
 from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition, Measure
-from paraphrastic_pipeline.settings.sections.evaluation import System
 from paraphrastic_pipeline.settings.sections.fields import as_json
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
@@ -126,8 +125,8 @@ class Models(Corpora):
                 key: getattr(vocabulary, key)
                 for key in ("size", "character_coverage", "unknown", "max_sentences")
             }
-            cut = {"max_pieces": vocabulary.max_pieces, "shared_unknown": vocabulary.unknown == "shared"}
-            of_unit = units.setdefault(unit, {"unit": unit, "models": [], **cut})
+            limits = {"max_pieces": vocabulary.max_pieces, "shared_unknown": vocabulary.unknown == "shared"}
+            of_unit = units.setdefault(unit, {"unit": unit, "models": [], **limits})
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {
             # The most pairs of each corpus, and of each pair of languages in it; None is all.
@@ -143,7 +142,7 @@ class Models(Corpora):
             "vocabularies": names,
             # In the order of units and languages.
             "vocabulary_files": [path for unit in units.values() for path in unit["models"]],
-            # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
+            # How to tokenize sentences in each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
             # Empty if the embeddings do not begin from a teacher.
             "tables": [f"results/teachers/{self.beginnings[model]}/{definition.training.teacher}/tables.h5"]
@@ -156,16 +155,6 @@ class Models(Corpora):
             "vocabulary_vectors": vectors if definition.vocabulary.only_initial_vectors else [],
             "architecture": definition.architecture.to_json(),
         }
-
-    def known_to(self, system: str) -> list[str] | None:
-        """Return the languages that a teacher knows, as far as the configuration says; None for all."""
-        entries: dict[str, System | Definition] = {**self.config.systems, **self.config.definitions}
-        entry = entries.get(system)
-        return list(entry.languages) if entry and entry.languages is not None else None
-
-    def languages_of_corpora(self, wildcards: Wildcards) -> list[tuple[str, str]]:
-        """Return the languages of both sides of each corpus of the job's model, in order."""
-        return [pair for _, pair in self.corpus_pairs[wildcards.model]]
 
     def _lacking_file(self, model: str) -> str | None:
         """Return a file of a model's corpora that is given on request and not here; None if there is none."""

@@ -40,9 +40,7 @@ _TABLE = {
     "train_vocabulary": Resources(400, 10, 90, 0.05, largest=250),
     "tokenize_pairs": Resources(1300, 10, 0, 0.03),
     "encode_dataset": Resources(700, 10, 0, 0.03),
-    "embed_pieces": Resources(3000, 120),
-    "embed_sample": Resources(3000, 120),
-    "fit_tables": Resources(3000, 60),
+    "fit_tables": Resources(3000, 180),
     "initialize_model": Resources(2500, 5),
     # A table of 50,000 rows of 1,024 dimensions and its optimizer, and a window of a million pairs.
     "train_model": Resources(3500, 20, 0.5, 2),

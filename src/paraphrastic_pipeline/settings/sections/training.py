@@ -44,7 +44,6 @@ MiningPrecision = Literal["float32", "leading"]
 EngineName = Literal["auto", "fused", "autograd"]
 Rate = Annotated[Number, Field(ge=0, le=0.99)]
 Deviation = Annotated[Number, Field(gt=0, le=100)]
-Weight = Annotated[Number, Field(ge=0, le=1000000)]
 Norm = Annotated[Number, Field(gt=0, le=1000000)]
 LearningRate = Annotated[Number, Field(gt=0, le=10)]
 PositiveShare = Annotated[Number, Field(gt=0, le=1)]
@@ -172,8 +171,8 @@ class Hyperparameters:
 
     dimension: Size = 1024
     """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
-    init: Literal["random", "cooccurrences", "teacher"] = setting("random", original="random")
-    """What embeddings begin as: `random`, `cooccurrences` of pieces, or the vectors of a `teacher`."""
+    init: Literal["random", "teacher"] = setting("random", original="random")
+    """What embeddings begin as: `random`, or the vectors of a `teacher`."""
     teacher: str | None = None
     """The system from which [embeddings begin](../docs/training.md#begin-from-a-teacher); null for none."""
     teacher_sentences: Annotated[Whole, Field(ge=2)] = 100000
@@ -227,10 +226,6 @@ class Hyperparameters:
     early_stopping: EarlyStopping | None = None
     initial_vectors: str | None = None
     """The data set with word vectors from which the embeddings of words start; null for none."""
-    initial_vectors_penalty: Weight = 0.0
-    """The λ of the penalty λ‖W − W₀‖² that holds these embeddings W to their initial values W₀."""
-    composition_penalty: Weight = 0.0
-    """The λ of the penalty λ‖W‖² that holds the weights and biases W of LSTMs near zero."""
 
     @property
     def only_autograd(self) -> list[str]:
@@ -239,8 +234,7 @@ class Hyperparameters:
 
     def trains_fused(self, architecture: Architecture) -> bool:
         """Whether the fused engine trains an encoder: an average, unless settings need or name autograd."""
-        able = architecture.averaged and not (self.initial_vectors_penalty or self.only_autograd)
-        return able and self.engine != "autograd"
+        return architecture.averaged and not self.only_autograd and self.engine != "autograd"
 
 
 @section
