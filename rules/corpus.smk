@@ -18,7 +18,11 @@ rule extract_corpus:
         **calls("corpus.readers:extract_corpus"),
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: pipeline.described_files(wildcards.corpus, languages_of(wildcards.pair)),
-        version=lambda wildcards: pipeline.versions(wildcards.corpus, languages_of(wildcards.pair)),
+        version=lambda wildcards: [
+            # That of a file with a path is its digest.
+            file.version
+            for file in datasets[wildcards.corpus].select(languages_of(wildcards.pair))
+        ],
         languages=sides_of,
         max_unreadable=settings.extraction.max_unreadable,
         seed=lambda wildcards: pipeline.drawing_seed(wildcards.corpus),
@@ -30,7 +34,7 @@ rule extract_corpus:
 
 rule score_pairs:
     input:
-        unpack(optional(identifier=pipeline.identifier, punkt=pipeline.punkt)),
+        unpack(optional(identifier=lambda wildcards: pipeline.downloads(settings.language_id), punkt=pipeline.punkt)),
         # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
     output:
@@ -123,9 +127,7 @@ rule merge_pairs:
     input:
         unpack(optional(held_out=pipeline.held_out)),
         selected=pipeline.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
-        contaminated=pipeline.if_dropped(
-            "results/contamination/{model}/{corpus}/{pair}.parquet", or_held_out=True
-        ),
+        contaminated=pipeline.contaminated,
     output:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(

@@ -71,15 +71,7 @@ def test_paraphrases_alone_are_compared_by_their_words() -> None:
     english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
     assert corpora.punkt(french) == []
     assert corpora.punkt(english) == ["resources/downloads/punkt/punkt_tab.zip"]
-    assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})
-    assert pipeline().modes("folding", ("en", "tr")) == {"tr": "dotted"}
-
-
-def test_languages_are_identified_unless_the_identifier_is_null() -> None:
-    identifier = ["resources/downloads/sample_languages/languages.ftz"]
-    assert pipeline().identifier(of()) == identifier
-    without = {"bitext": {"language": None}, "paraphrase": {"language": None}}
-    assert pipeline(language_id=None, selection=without).identifier(of()) == []
+    assert pipeline().preparation(("en", "tr"))["folding"] == {"tr": "dotted"}
 
 
 # Models.
@@ -101,9 +93,9 @@ def test_models_of_a_study_have_the_data_of_their_model() -> None:
 def test_corpora_of_a_model_are_those_of_its_definition() -> None:
     models = pipeline()
     assert models.of_corpora("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
-    assert models.if_dropped("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
-    kept = pipeline(contamination={"drop": "none"})
-    assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
+    assert models.contaminated(of(model="fr")) == ["results/contamination/fr/sample_aligned/en-fr.parquet"]
+    kept = pipeline(contamination={"drop": "none"}, held_out=None, choose_by="sts2017")
+    assert kept.contaminated(of(model="fr")) == []
     assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
     assert models.derived["fr"]["max_pairs"] == [None]
     assert [name for name, *_ in models.counted_corpora(of(model="fr"))] == ["sample_aligned"]

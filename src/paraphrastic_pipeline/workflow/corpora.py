@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
-from paraphrastic_pipeline.settings.datasets import needed, opus_corpora
+from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
@@ -66,11 +65,6 @@ def optional(**files: OfWildcards) -> OfWildcards:
     return given
 
 
-def is_paraphrase(wildcards: Wildcards) -> bool:
-    """Whether both sides of the job's pairs are in one language."""
-    return len(languages_of(wildcards.pair)) == 1
-
-
 def folder_files(folder: str | Path) -> list[str]:
     """List all files below a folder."""
     return sorted(str(file) for file in Path(folder).rglob("*") if file.is_file())
@@ -84,9 +78,6 @@ class Corpora:
         datasets: the data sets by name that `check_config` returns.
         ancient: Snakemake's function of that name. It marks the path of a file that is known by its digest,
             so that the file's time is no reason to run a step again.
-
-    Raises:
-        InputError: a list of OPUS's corpora is damaged.
     """
 
     def __init__(
@@ -95,13 +86,6 @@ class Corpora:
         self.config, self.datasets, self.ancient = config, datasets, ancient
         # Names of all corpora, in the registry or only in the configuration.
         self.corpora = [name for name, dataset in datasets.items() if dataset.kind in CORPUS_KINDS]
-        # The corpora that the models need and that only OPUS's list describes, by their paths.
-        others = {*read_registry(config.registry), *config.mined}
-        self.opus_corpora = {
-            corpus.file().location: corpus
-            for definition in needed(config, [("definitions", model) for model in config.models]).values()
-            for corpus in opus_corpora(definition, others)
-        }
 
     def locations(self, files: Iterable[RemoteFile]) -> list[str]:
         """Return the paths of files; if a file lies outside the project, its time does not matter."""
@@ -121,14 +105,8 @@ class Corpora:
 
     def described_files(self, name: str, languages: tuple[str, ...]) -> list[Json]:
         """Return languages and members of each file."""
-        return [
-            {"languages": file.languages, "members": file.members}
-            for file in self.datasets[name].select(languages)
-        ]
-
-    def versions(self, name: str, languages: tuple[str, ...]) -> list[str]:
-        """Return the version of each file; that of a file with a path is its digest."""
-        return [file.version for file in self.datasets[name].select(languages)]
+        files = self.datasets[name].select(languages)
+        return [{"languages": file.languages, "members": file.members} for file in files]
 
     def is_text(self, name: str) -> bool:
         """Whether a corpus has sentences without pairs."""
@@ -143,23 +121,21 @@ class Corpora:
         """Return the seed of the pairs that are drawn from a corpus of groups; 0 for other corpora."""
         return self.config.seed if self.datasets[name].kind == "groups" else 0
 
-    def identifier(self, wildcards: Wildcards) -> list[str]:
-        """Return the model that identifies languages; none if this is off."""
-        return self.downloads(self.config.language_id)
-
     def punkt(self, wildcards: Wildcards) -> list[str]:
         """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""
-        is_needed = is_paraphrase(wildcards) and self.config.text.overlap_tokenizer == "treebank"
+        is_paraphrase = len(languages_of(wildcards.pair)) == 1
+        is_needed = is_paraphrase and self.config.text.overlap_tokenizer == "treebank"
         return self.downloads(PUNKT) if is_needed else []
-
-    def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
-        """Return what a text setting says about languages, without those that it leaves alone."""
-        modes = as_json(getattr(self.config.text, setting)).items()
-        return {language: mode for language, mode in modes if language in languages and mode != "none"}
 
     def preparation(self, languages: Iterable[str]) -> Json:
         """Return how text in these languages is prepared, as `text.prepare_text` takes it."""
-        modes = {setting: self.modes(setting, languages) for setting in ("segmentation", "folding")}
+        text = as_json(self.config.text)
+        modes = {
+            setting: {
+                code: mode for code, mode in text[setting].items() if code in languages and mode != "none"
+            }
+            for setting in ("segmentation", "folding")
+        }
         return {"lowercase": self.config.text.lowercase, **modes}
 
     def bitext(self, wildcards: Wildcards) -> str:

@@ -225,17 +225,11 @@ class Models(Corpora):
         """Return a function for one file per corpus and pair of languages of the job's model, in order."""
         return lambda wildcards: self.corpus_files(wildcards.model, path)
 
-    def if_dropped(self, path: str, *, or_held_out: bool = False) -> OfWildcards:
-        """Return `of_corpora`, or no files if contaminated pairs stay in the training data.
-
-        With `or_held_out`, the files of a model that holds out pairs are returned in any case.
-        """
-
-        def files(wildcards: Wildcards) -> list[str]:
-            is_wanted = self.dropped_kinds or (or_held_out and wildcards.model in self.held_out_models)
-            return self.corpus_files(wildcards.model, path) if is_wanted else []
-
-        return files
+    def contaminated(self, wildcards: Wildcards) -> list[str]:
+        """Return the contaminated pairs of the job's model, if any pairs are left out because of them."""
+        is_wanted = self.dropped_kinds or wildcards.model in self.held_out_models
+        path = "results/contamination/{model}/{corpus}/{pair}.parquet"
+        return self.corpus_files(wildcards.model, path) if is_wanted else []
 
     def held_out(self, wildcards: Wildcards) -> list[str]:
         """Return the file of the pairs that the job's model is not trained on, if there are any."""
