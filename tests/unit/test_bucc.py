@@ -15,7 +15,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.bitext import best_threshold, evaluate_bucc
 from paraphrastic_pipeline.evaluation.bitext_data import prepare_bucc
 from paraphrastic_pipeline.evaluation.figures import Figures
-from paraphrastic_pipeline.evaluation.other_sources import gold_digest
+from paraphrastic_pipeline.evaluation.testsets import gold_digest
 
 MEMBERS = ("b/de-en.de", "b/de-en.en", "b/de-en.gold")
 
@@ -57,15 +57,15 @@ def test_bucc_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({0: "de-1 Eins.\n"}, r"b/de-en\.de:1: expected id and sentence with a tab between them"),
-        ({1: "en-1\tOne.\n\tTwo.\n"}, r"b/de-en\.en:2: expected id and sentence with a tab between them"),
+        ({0: "de-1 Eins.\n"}, r"b/de-en\.de:1: expected"),
+        ({1: "en-1\tOne.\n\tTwo.\n"}, r"b/de-en\.en:2: expected"),
         ({1: "en-1\tOne.\nen-1\tTwo.\n"}, r"b/de-en\.en:2: the id 'en-1' occurs again"),
         ({0: b"de-1\t\xff\n"}, r"b/de-en\.de:1: not UTF-8: byte 0xff"),
         ({0: ""}, r"b/de-en\.de: is empty"),
         ({2: ""}, r"b/de-en\.gold: is empty"),
-        ({2: "de-1\n"}, r"b/de-en\.gold:1: expected two ids with a tab between them"),
-        ({2: "de-1\ten-1\nde-9\ten-2\n"}, r"b/de-en\.gold:2: the id 'de-9' is not in b/de-en\.de"),
-        ({2: "en-1\tde-1\n"}, r"b/de-en\.gold:1: the id 'en-1' is not in b/de-en\.de"),
+        ({2: "de-1\n"}, r"b/de-en\.gold:1: expected"),
+        ({2: "de-1\ten-1\nde-9\ten-2\n"}, r"b/de-en\.gold: the id 'de-9' is not in b/de-en\.de"),
+        ({2: "en-1\tde-1\n"}, r"b/de-en\.gold: the id 'en-1' is not in b/de-en\.de"),
     ],
 )
 def test_bad_lines_of_bucc_are_named(tmp_path: Path, changed: dict[int, str | bytes], message: str) -> None:

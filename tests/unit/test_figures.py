@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from function_encoder import FunctionEncoder
+from result_files import made_result
 from scipy import stats
 
 from paraphrastic_pipeline.evaluation.figures import (
@@ -20,11 +21,10 @@ from paraphrastic_pipeline.evaluation.figures import (
     mean_of,
     paired_bootstrap,
     precision_recall_f1,
-    row_pearson,
-    row_spearman,
+    resampled_correlations,
     share,
 )
-from paraphrastic_pipeline.evaluation.results import left_out, write_result
+from paraphrastic_pipeline.evaluation.systems import write_result
 
 ENCODER = FunctionEncoder("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
 DATA = [Data(name="x", digest="d", about={"n": 500})]
@@ -90,10 +90,14 @@ def test_data_are_official_by_their_digests(
     assert written(tmp_path, {"f": correlated(1, 1.0)}, known=known, sample=sample)["data"] == data
 
 
-def test_what_means_are_without() -> None:
-    assert left_out({"task": "sts", "datasets": {"2013/FNWN": {}}}) == ["2013 without SMT"]
-    assert left_out({"task": "sts", "datasets": {"2013/SMT": {}}}) == []
-    assert left_out({"task": "tatoeba", "datasets": {"de": {}}}) == []
+@pytest.mark.parametrize(
+    ("task", "dataset", "without"),
+    [("sts", "2013/FNWN", "2013 without SMT"), ("sts", "2013/SMT", ""), ("tatoeba", "de", "")],
+)
+def test_what_means_are_without(task: str, dataset: str, without: str) -> None:
+    result = made_result({}, task=task, datasets={dataset: {}})
+    assert result.without == without
+    assert result.name == "P-SP en" + (f" ({without})" if without else "")
 
 
 def test_resamples_depend_on_the_data_alone() -> None:
@@ -145,18 +149,19 @@ def test_intervals_of_correlations_cover_the_sampling_error() -> None:
     generator = np.random.default_rng(5)
     gold = generator.normal(size=400)
     scores = gold + generator.normal(size=400)
-    samples = bootstrap(row_pearson, scores, gold, seed="a")(2000)
+    samples = resampled_correlations(scores, gold, seed="a")
     fisher = stats.pearsonr(scores, gold).confidence_interval(0.95)
-    np.testing.assert_allclose(interval(samples), [fisher.low, fisher.high], atol=0.02)
+    np.testing.assert_allclose(interval(samples["pearson"](2000)), [fisher.low, fisher.high], atol=0.02)
     # A correlation of ranks does not change with the scale.
-    ranked = bootstrap(row_spearman, scores, gold, seed="a")(200)
-    np.testing.assert_array_equal(ranked, bootstrap(row_spearman, scores**3, gold, seed="a")(200))
+    cubed = resampled_correlations(scores**3, gold, seed="a")["spearman"](200)
+    np.testing.assert_array_equal(samples["spearman"](200), cubed)
 
 
 def test_constant_resamples_have_no_correlation() -> None:
-    rows = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]])
-    assert row_pearson(rows, rows[:, ::-1])[0] == 0
-    assert row_spearman(rows, rows).tolist() == [0, 1]
+    # Of two rows, half of all resamples have one alone.
+    values = np.array([1.0, 2.0])
+    for resampled in resampled_correlations(values, values, seed="a").values():
+        assert set(resampled(50)) == {0, 1}
 
 
 def test_an_interval_holds_95_percent() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.evaluation.uriel import DISTANCES, distances_to_english
+from paraphrastic_pipeline.evaluation.language_choice import DISTANCES, distances_to_english
 from paraphrastic_pipeline.registry.datasets import read_registry
 from uriel_archives import ORDER, distances, write_matrices
 

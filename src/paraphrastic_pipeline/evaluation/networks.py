@@ -3,8 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,13 +36,13 @@ def toolkit_order(rows: pd.DataFrame, gold: npt.NDArray[Any]) -> Int64:
 
     SentEval sorts by the number of words in `sentence1`, then in `sentence2`, and then by the gold.
     """
-    sizes = [[len(text.split()) for text in rows[name].fillna("")] for name in ("sentence1", "sentence2")]
-    keys = list(zip(*sizes, gold, strict=True))
-    return np.array(sorted(range(len(rows)), key=keys.__getitem__))
+    first, second = (
+        column.fillna("").map(lambda text: len(text.split())) for column in (rows.sentence1, rows.sentence2)
+    )
+    return np.lexsort((gold, second.to_numpy(), first.to_numpy()))
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """How long a network is trained.
 
     Attributes:
@@ -70,15 +69,12 @@ def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) ->
     The network gives each score from 1 to 5 a probability and predicts their expectation. Adam minimises the
     squared error to the two probabilities, of adjacent scores, whose expectation is the gold score.
 
-    Args:
-        train: features [n, d] and gold scores, 0 to 5. A gold score below 1 is no such expectation; as in
-            SentEval, its target gives the score 1 a weight equal to the gold score, and the others 0.
-        dev: features and gold scores of the development data; their Pearson's r decides when to stop.
-        test: features of the test data.
-        at: name of the data, for errors.
+    Features are [n, d] and gold scores from 0 to 5. A gold score below 1 is no such expectation; as in
+    SentEval, its target gives the score 1 a weight equal to the gold score, and the others 0. Pearson's r on
+    `dev` decides when to stop.
 
     Returns:
-        Predicted scores of `test`, and Pearson's r on the development data.
+        Predicted scores of `test`, and Pearson's r on the development data, which `at` names in errors.
     """
     scores = np.arange(1, CLASSES + 1, dtype=np.float64)
 
@@ -96,11 +92,8 @@ def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) ->
 def predict_classes(train: Classes, dev: Classes, test: Float32, *, penalty: float) -> tuple[Int64, float]:
     """Predict classes with a network that has one hidden layer of sigmoids, trained with RMSprop.
 
-    Args:
-        train: features [n, d] and classes, 0 to c - 1, each at least once.
-        dev: features and classes of the development data; the accuracy on them decides when to stop.
-        test: features of the test data.
-        penalty: λ of the weight decay, which adds λθ to the gradient of every parameter θ.
+    Features are [n, d], and classes 0 to c - 1. The accuracy on `dev` decides when to stop. The weight decay
+    adds `penalty` times θ to the gradient of every parameter θ.
 
     Returns:
         Predicted classes of `test`, and the accuracy on the development data.

@@ -21,12 +21,10 @@ def measure_overlap(
     not the languages share a vocabulary (Wieting et al. 2019, section 4.2, footnote 6). Only the encoder's
     first unit is measured.
 
-    Args:
-        dataset: HDF5 file of `encode_dataset`.
-        vocabularies: sentencepiece models of the data set, in the order in which it was encoded.
-        overlap: JSON file with the other `language`, the number of `pairs`, the number of `pieces` by
-            language and of those in `common`, and `sp_overlap`, from 0 to 1.
-        languages: languages of the two sides, one of which is `en`.
+    `dataset` is an HDF5 file of `encode_dataset`, and `vocabularies` are its sentencepiece models in the
+    order in which it was encoded. One of the two `languages` is `en`. The JSON file `overlap` has the other
+    `language`, the number of `pairs`, of `pieces` by language and of those in `common`, and `sp_overlap`,
+    from 0 to 1.
     """
     with PairDataset(dataset) as data:
         unit, pairs = data.units[0], len(data)
@@ -38,25 +36,16 @@ def measure_overlap(
     if not pieces["en"]:
         raise InputError(f"{dataset}: no English sentence has a piece of {used[0]}")
     (other,) = (language for language in languages if language != "en")
-    common = pieces["en"] & pieces[other]
-    write_json(
-        overlap,
-        {
-            "language": other,
-            "pairs": pairs,
-            "pieces": {language: len(spellings) for language, spellings in pieces.items()},
-            "common": len(common),
-            "sp_overlap": len(common) / len(pieces["en"]),
-        },
-    )
+    common = len(pieces["en"] & pieces[other])
+    counts = {language: len(spellings) for language, spellings in pieces.items()}
+    content = {"language": other, "pairs": pairs, "pieces": counts, "common": common}
+    write_json(overlap, {**content, "sp_overlap": common / counts["en"]})
 
 
 def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
     """The spellings of these rows; the extra row for sentences without pieces is skipped."""
-    processors = [load_sentencepiece(path) for path in vocabularies]
-    spellings = set()
-    for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():
-        second = piece >= unit.sizes[0]
-        processor = processors[-1 if second else 0]
-        spellings.add(processor.id_to_piece(piece - unit.sizes[0] if second else piece))
-    return spellings
+    pieces = unit.pieces[rows[rows < len(unit.pieces)]]
+    is_second = pieces >= unit.sizes[0]
+    first, last = (load_sentencepiece(vocabularies[place]) for place in (0, -1))
+    spelled = {first.id_to_piece(piece) for piece in pieces[~is_second].tolist()}
+    return spelled | {last.id_to_piece(piece) for piece in (pieces[is_second] - unit.sizes[0]).tolist()}
