@@ -1,7 +1,7 @@
 """What came of a run, in a sentence for each model: how well it finds what it was trained to find."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -84,22 +84,21 @@ def read_outcome(model: str, after: Path, untrained: Path | None = None) -> Outc
         hidden=100 * result.measurements["found hidden"].value,
         others=max(about["others"] for about in data),
         before=100 * before.measurements["found"].value if before else None,
-        examples=_examples(_shown(result), _shown(before) if before else []),
+        examples=_examples(*(_shown(one) if one else {} for one in (result, before))),
     )
 
 
-def _shown(result: Result) -> list[Any]:
-    return [SimpleNamespace(**row) for about in result.datasets.values() for row in about["examples"]]
+def _shown(result: Result) -> dict[tuple[str, str], Any]:
+    rows = [SimpleNamespace(**row) for about in result.datasets.values() for row in about["examples"]]
+    return {(row.sentence, row.partner): row for row in rows}
 
 
-def _examples(after: Sequence[Any], before: Sequence[Any]) -> list[Any]:
+def _examples(after: Mapping[tuple[str, str], Any], before: Mapping[tuple[str, str], Any]) -> list[Any]:
     """Right and wrong findings, as many of each as there are, up to half of them wrong."""
-    earlier = {(row.sentence, row.partner): row for row in before}
-    wrong = [row for row in after if not row.right][: EXAMPLES // 2]
-    right = [row for row in after if row.right][: EXAMPLES - len(wrong)]
-    for row in after:
-        row.before = earlier.get((row.sentence, row.partner))
-    return [*right, *wrong]
+    for pair, row in after.items():
+        row.before = before.get(pair)
+    wrong = [row for row in after.values() if not row.right][: EXAMPLES // 2]
+    return [row for row in after.values() if row.right][: EXAMPLES - len(wrong)] + wrong
 
 
 def summary(models: Sequence[str], results: Path = Path("results")) -> Iterator[str]:
