@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.base.arrays import Bool, Float64
-from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Encoder, finite_vectors
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs
 from paraphrastic.neighbours.nearest import nearest_neighbours
@@ -17,8 +15,6 @@ from paraphrastic_pipeline.evaluation.testsets import gold_digest, read_testsets
 
 # The scorings, under the names that they have in figures.
 SCORINGS: dict[str, Margin] = {"cosine": "cosine", "margin": "ratio"}
-# With fewer gold pairs than this, a share says nothing.
-MIN_GOLD = 2
 
 
 def evaluate_tatoeba(encoder: Encoder, testsets: Sequence[Path], *, languages: Sequence[str]) -> Figures:
@@ -67,7 +63,7 @@ def evaluate_bucc(
     are resampled, and thresholds stay fixed. Each data set has counts, and thresholds by scoring.
 
     `testsets` and `gold` are Parquet files of `prepare_bucc` for these `pairs`, such as de-en; official data
-    are recognized by the gold pairs. It is an `InputError` if there are too few of them.
+    are recognized by the gold pairs.
     """
     figures: Figures = {}
     for pair, sentences, standard in zip(pairs, testsets, gold, strict=True):
@@ -89,8 +85,6 @@ def _mined(encoder: Encoder, pair: str, sentences: Path, gold: Path, threads: in
     n, m = map(len, texts.values())
     # A pair of sentences is a number, made from their indices.
     wanted = np.unique(ends[0] * m + ends[1])
-    if len(wanted) < MIN_GOLD:
-        raise InputError(f"BUCC {pair}: there are {len(wanted)} gold pairs; at least {MIN_GOLD} are needed")
     x, y = (finite_vectors(encoder, texts[code], code, name=f"BUCC {pair}") for code in languages)
     neighbours = nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
     del x, y  # large, and no longer needed
@@ -98,7 +92,8 @@ def _mined(encoder: Encoder, pair: str, sentences: Path, gold: Path, threads: in
     for scoring, margin in SCORINGS.items():
         mined = best_pairs(*neighbours, margin)
         right = np.isin(mined.sources * m + mined.targets, wanted)
-        threshold = best_threshold(mined.scores, right, len(wanted))
+        best = Thresholds(mined.scores, right, len(wanted)).best()
+        threshold = best.threshold if best else 0.0
         accepted = mined.scores >= threshold
         sources = (mined.sources[accepted & right], mined.sources[accepted], wanted // m)
         of_sources[scoring] = np.stack(
@@ -129,9 +124,3 @@ def _mined(encoder: Encoder, pair: str, sentences: Path, gold: Path, threads: in
             counted.astype(np.float64), seed=f"bucc {pair}", data=[data]
         ).items()
     }
-
-
-def best_threshold(scores: Float64, right: Bool, wanted: int) -> float:
-    """The threshold with the highest F1; see `Thresholds`. If no pairs were mined, 0."""
-    best = Thresholds(scores, right, wanted).best() if len(scores) else None
-    return best.threshold if best else 0.0

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.model.vocabulary import load_sentencepiece
 from paraphrastic_pipeline.training.dataset import SIDES
@@ -33,8 +32,6 @@ def measure_overlap(
             language: _spelled(unit, np.flatnonzero(data.counts(side)[0]), used)
             for side, language in zip(SIDES, languages, strict=True)
         }
-    if not pieces["en"]:
-        raise InputError(f"{dataset}: no English sentence has a piece of {used[0]}")
     (other,) = (language for language in languages if language != "en")
     common = len(pieces["en"] & pieces[other])
     counts = {language: len(spellings) for language, spellings in pieces.items()}

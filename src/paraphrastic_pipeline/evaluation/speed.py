@@ -108,12 +108,10 @@ def measure_speed(
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
     """Distinct sentences, taken in turn from the beginning of each corpus, whose order is random."""
     columns = [
-        dataset(path).head(count, columns=[column])[column].to_pylist()
-        for path, names in corpora
-        for column in names
+        dataset(path).head(count, columns=[column])[column] for path, names in corpora for column in names
     ]
-    alternating = (text for text in chain.from_iterable(zip_longest(*columns)) if text is not None)
-    return list(dict.fromkeys(alternating))[:count]
+    alternating = chain.from_iterable(zip_longest(*(column.to_pylist() for column in columns)))
+    return list(dict.fromkeys(filter(None, alternating)))[:count]
 
 
 @contextmanager
