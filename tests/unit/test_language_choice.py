@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -16,6 +17,7 @@ from result_files import write_figures
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
+from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.language_choice import (
     CORRELATION_COLUMNS,
@@ -23,17 +25,20 @@ from paraphrastic_pipeline.evaluation.language_choice import (
     LANGUAGE_COLUMNS,
     PREDICTORS,
     SUBSETS,
+    distances_to_english,
     permutation_p,
     tabulate_language_choice,
 )
 from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
+from paraphrastic_pipeline.registry.datasets import read_registry
 from paraphrastic_pipeline.report.figures.studies import plot_language_choice
 from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 from paraphrastic_pipeline.workflow.models import data_models
-from uriel_archives import distances, write_matrices
+from uriel_archives import ORDER, distances, write_matrices
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/language_choice_correlations.csv"
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "config/published/language_choice_correlations.csv"
 PAIRS = [(f"{english} taxi", f"{german} taxi") for english, german in sentence_pairs(200)]
 
 
@@ -271,3 +276,53 @@ def test_the_name_of_a_variant_may_be_taken() -> None:
     config = config_with(models=["de"], prefixed=True)
     config["definitions"]["de-prefixed"] = config["definitions"]["fr"]
     assert_fault(config, "language_choice.prefixed", "'de-prefixed'")
+
+
+def test_distances_are_those_from_english(tmp_path: Path) -> None:
+    matrices = distances()
+    matrices["inventory"][ORDER.index("eng"), ORDER.index("fra")] = np.nan
+    matrices["syntactic"][ORDER.index("eng"), ORDER.index("fra")] = -1
+    # Some languages come before English in the order and some after it, several codes stand for one language,
+    # and one is unknown.
+    codes = {"de": "deu", "zh": "cmn", "ar": "arb", "fra": "fra", "ger": "deu", "en": "eng"}
+    found = distances_to_english(write_matrices(tmp_path, matrices), [*codes, "tr"])
+    assert list(found.index) == [*codes, "tr"]
+    expected = [[matrices[kind][3, ORDER.index(code)] for kind in DISTANCES] for code in codes.values()]
+    expected[3] = [
+        np.nan if kind in ("inventory", "syntactic") else matrices[kind][3, 5] for kind in DISTANCES
+    ]
+    np.testing.assert_array_equal(found[list(DISTANCES)], [*expected, [np.nan] * len(DISTANCES)])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("distances2.zip", b""),
+        ("distances_languages.txt", b"eng,deu"),
+        ("distances_languages.txt", b"deu,fra"),
+        ("letter_codes.json", b'["de"]'),
+    ],
+)
+def test_other_files_are_one_line(tmp_path: Path, name: str, content: bytes) -> None:
+    files = write_matrices(tmp_path, distances())
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=f"{name}.*lang2vec") as error:
+        distances_to_english(files, ["de"])
+    assert "\n" not in str(error.value)
+
+
+def test_the_real_archive() -> None:
+    """Read the real archive from the mirror, or from the folder that URIEL_ARCHIVES names."""
+    mirror = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT / ".." / "shared" / "mirror"))
+    files = []
+    for file in read_registry(ROOT / "config/datasets.tsv")["uriel"].files:
+        place = mirror / file.addresses[-1].split("://")[1]
+        files.append(
+            Path(os.environ["URIEL_ARCHIVES"], file.name) if "URIEL_ARCHIVES" in os.environ else place
+        )
+        if not files[-1].is_file():
+            pytest.skip(f"no real distances: {files[-1]} is not there")
+    found = distances_to_english(files, ["de", "fr", "es", "cs", "ru", "tr", "ar", "zh"])
+    assert ((found >= 0) & (found <= 1)).all(axis=None)
+    # The documentation of lang2vec prints this distance.
+    assert found["syntactic"]["fr"] == pytest.approx(0.4569, abs=0.006)
