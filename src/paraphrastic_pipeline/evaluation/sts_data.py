@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.lines import readable_lines
-from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
+from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile, labelled_files
 from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -21,7 +21,7 @@ from paraphrastic_pipeline.evaluation.testset_names import (
     LICENSED,
     TRACKS,
 )
-from paraphrastic_pipeline.registry.archive import files_in, open_stream
+from paraphrastic_pipeline.registry.archive import open_stream
 
 log = logging.getLogger(__name__)
 
@@ -76,14 +76,8 @@ def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     English track, which is used to choose models.
     """
     archive, *tracks = [download] if isinstance(download, Path) else download
-    members = {}
-    for path, stream in files_in(archive, max_bytes=MAX_ARCHIVE_BYTES):
-        *above, folder, name = ("", *PurePosixPath(path).parts)
-        # macOS adds files of its own under the same names.
-        if folder.lower().startswith("sts") and "__MACOSX" not in above:
-            # Some archives call the folder of STS Benchmark STSBenchmark.
-            key = f"{folder.replace('STSBenchmark', 'stsbenchmark')}/{name}"
-            members[key] = LabelledFile(f"{archive}: {folder}/{name}", stream.read())
+    names = {name for dataset in _datasets() for name in (dataset.file, dataset.gold)}
+    members = labelled_files(archive, names, max_bytes=MAX_ARCHIVE_BYTES)
     for file in tracks:
         name, text = track_of(file)
         members[name] = LabelledFile(str(file), text.encode())

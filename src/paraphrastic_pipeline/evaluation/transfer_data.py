@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -12,8 +12,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
-from paraphrastic_pipeline.registry.archive import files_in
+from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile, labelled_files
 
 _MAX_BYTES = 1 << 30
 
@@ -173,18 +172,12 @@ _Part = tuple[str, str, _Lines, LabelledFile]
 
 def _senteval_parts(archive: Path) -> Iterator[_Part]:
     names = [name for files in _SENTEVAL.values() for _, name, _ in files]
-    contents: dict[str, bytes] = {}
-    for path, stream in files_in(archive, max_bytes=_MAX_BYTES):
-        member = PurePosixPath(path)
-        # macOS adds files of its own under the same names.
-        for name in names if "__MACOSX" not in member.parts else ():
-            if name not in contents and member.match(name):
-                contents[name] = stream.read()
+    found = labelled_files(archive, names, max_bytes=_MAX_BYTES)
+    if missing := [name for name in names if name not in found]:
+        raise InputError(f"{archive}: {missing[0]} is missing")
     for dataset, files in _SENTEVAL.items():
         for part, name, lines in files:
-            if name not in contents:
-                raise InputError(f"{archive}: {name} is missing")
-            yield dataset, part, lines, LabelledFile(f"{archive}: {name}", contents[name])
+            yield dataset, part, lines, found[name]
 
 
 def _polish_parts(files: Mapping[str, Sequence[Path]]) -> Iterator[_Part]:
