@@ -22,8 +22,7 @@ from paraphrastic.base.files import read_json
 from paraphrastic.quality.correlation import spearman
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.figures import interval, resampled_correlations
-from paraphrastic_pipeline.evaluation.percentages import percent
-from paraphrastic_pipeline.evaluation.results import Result
+from paraphrastic_pipeline.evaluation.results import Result, percent
 from paraphrastic_pipeline.evaluation.system_tables import sts_cells
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """Results of evaluations: the figures of a system on a task, with their intervals and the data's digests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -63,3 +63,13 @@ class Result:
     def name(self) -> str:
         """The name of the system, with a note on what its means are without."""
         return self.system + (f" ({self.without})" if self.without else "")
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """A figure × 100."""
+    return f"{100 * value:.{digits}f}"
+
+
+def bracketed(interval: Sequence[str]) -> str:
+    """An interval as text, from its ends: `[64.7, 67.3]`."""
+    return f"[{', '.join(interval)}]"

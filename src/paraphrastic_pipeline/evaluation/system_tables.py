@@ -7,8 +7,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.percentages import percent
-from paraphrastic_pipeline.evaluation.results import Measured, Result
+from paraphrastic_pipeline.evaluation.results import Measured, Result, percent
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, Layout
 
 # The row that gathers models is named after their encoder, followed by this.
@@ -49,6 +48,10 @@ class Row(NamedTuple):
     name: str
     about: dict[str, str]
     entries: Mapping[str, Entry]
+
+    def with_mean(self) -> "Row":
+        """The row with the mean of its figures as `avg`."""
+        return self._replace(entries={**self.entries, "avg": Entry.mean_of_data([*self.entries.values()])})
 
     def intervals(self) -> Iterator[dict[str, str]]:
         """The rows of the file of intervals."""
@@ -95,7 +98,8 @@ def tabulate_systems(
         rows = [*gathered([row for row in rows if row.name in gather], [*columns]), *rows]
     names = [*columns]
     if layout.prefix:
-        rows, names = [_with_mean(row) for row in rows], [*names, "avg"]
+        names.append("avg")
+        rows = [row.with_mean() if len(row.entries) > 1 else row for row in rows]
     official = all(result.data == "official" for result in every)
     known = _published(published, layout, columns) if published and official else []
     shown = [
@@ -140,13 +144,6 @@ def _lines(result: Result) -> Iterator[tuple[str, str, dict[str, str]]]:
         for scoring, chosen in about.get("scorings", {}).items():
             cells = {"pair": pair, "threshold": f"{chosen['threshold']:.4f}"}
             yield f" {pair} {scoring}", f" ({scoring})", cells
-
-
-def _with_mean(row: Row) -> Row:
-    """The row with the mean of its figures as `avg`, if it has several."""
-    if len(row.entries) < 2:
-        return row
-    return row._replace(entries={**row.entries, "avg": Entry.mean_of_data([*row.entries.values()])})
 
 
 def gathered(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:

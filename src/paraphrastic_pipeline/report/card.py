@@ -12,8 +12,7 @@ from paraphrastic.model.architecture import Architecture, encoder_name
 from paraphrastic.model.files import TRANSFORMER
 from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
-from paraphrastic_pipeline.evaluation.results import Result
+from paraphrastic_pipeline.evaluation.results import Result, bracketed, percent
 from paraphrastic_pipeline.report import markup
 from paraphrastic_pipeline.report.outcome import read_outcome
 from paraphrastic_pipeline.settings.yaml import write_yaml

@@ -9,7 +9,7 @@ from typing import Any
 
 from paraphrastic.base.text import clean
 from paraphrastic_pipeline.base.tables import read_csv, read_csv_with_header
-from paraphrastic_pipeline.evaluation.percentages import bracketed
+from paraphrastic_pipeline.evaluation.results import bracketed
 
 # A row of a CSV file, by the names of the columns.
 Row = Mapping[str, str]
