@@ -96,9 +96,8 @@ def _mined(encoder: Encoder, pair: str, sentences: Path, gold: Path, threads: in
         threshold = best.threshold if best else 0.0
         accepted = mined.scores >= threshold
         sources = (mined.sources[accepted & right], mined.sources[accepted], wanted // m)
-        of_sources[scoring] = np.stack(
-            [np.bincount(rows, minlength=n) for rows in sources], axis=1, dtype=np.float64
-        )
+        counted = [np.bincount(rows, minlength=n) for rows in sources]
+        of_sources[scoring] = np.stack(counted, axis=1, dtype=np.float64)
         scorings[scoring] = {
             "threshold": threshold,
             "candidates": len(mined.scores),
@@ -119,8 +118,6 @@ def _mined(encoder: Encoder, pair: str, sentences: Path, gold: Path, threads: in
     )
     return {
         f"{kind} {pair} {scoring}": figure
-        for scoring, counted in of_sources.items()
-        for kind, figure in precision_recall_f1(
-            counted.astype(np.float64), seed=f"bucc {pair}", data=[data]
-        ).items()
+        for scoring, pairs in of_sources.items()
+        for kind, figure in precision_recall_f1(pairs, seed=f"bucc {pair}", data=[data]).items()
     }

@@ -117,7 +117,7 @@ def tabulate_systems(
 
 
 def _rows(name: str, runs: Sequence[Result], layout: Layout, columns: Mapping[str, str]) -> Iterator[Row]:
-    """The rows of a system: one, or if the layout is `by_pair`, one for each pair and scoring."""
+    """The rows of a system: one, or one for each pair and scoring if the table has a column `pair`."""
     first, seeds = runs[0], f" ({len(runs)} seeds)" if len(runs) > 1 else ""
     about = {
         # A system's name is its kind of encoder, followed by the model's own name.
@@ -161,9 +161,8 @@ def gathered(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
     same = dict(set.intersection(*(set(about.items()) for about in used)))
     system = f"{same['kind']}, {GATHERED}" if "kind" in same else GATHERED
     about = {"data": "sample", **same, "system": system, "source": "measured"}
-    return [
-        Row("*", about, {column: chosen[column].entries[column] for column in columns if column in chosen})
-    ]
+    entries = {column: chosen[column].entries[column] for column in columns if column in chosen}
+    return [Row("*", about, entries)]
 
 
 def _published(path: Path, layout: Layout, columns: Mapping[str, str]) -> list[dict[str, str]]:

@@ -120,7 +120,7 @@ def _evaluate(task: TransferTask, rows: pd.DataFrame, features: Float32, suite: 
     else:
         validation = split_validation if suite == "senteval" else network_validation
         found = validation(parts["train"], parts["dev"], tested)
-    about |= {"development": found.development, "chosen": list(found.chosen)}
+    about |= {"development": found.development, "chosen": found.chosen}
     # SentEval takes the mean over the folds. Resamples are drawn from all rows, regardless of folds.
     hits = found.predicted == tested_gold
     of_folds = np.bincount(found.folds, hits) / np.bincount(found.folds)
