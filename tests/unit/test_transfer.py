@@ -108,21 +108,20 @@ def test_polish(polish: Path) -> None:
 
 def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Path) -> None:
     """The folds depend on the order of the rows, and so does the figure."""
-    members = senteval_members()
-    sentences = [(line.split(), 1) for line in members["MR/rt-polarity.pos"].splitlines()]
-    sentences += [(line.split(), 0) for line in members["MR/rt-polarity.neg"].splitlines()]
     # The class is hard to predict, so any row in a different fold changes the figure.
-    labels = np.random.default_rng(3).permutation([label for _, label in sentences])
-    lengths = [3 + number % 4 for number in range(len(sentences))]
-    sentences = [
-        (words[:length], label) for (words, _), length, label in zip(sentences, lengths, labels, strict=True)
+    generator = np.random.default_rng(3)
+    words = ["a", "fine", "lovely", "dull", "grim", "story", "and", "film"]
+    rows = [
+        (" ".join(generator.choice(words, 3 + number % 4)), int(generator.integers(2)))
+        for number in range(55)
     ]
-    rows = [("MR", "all", 1, " ".join(words), None, int(label), None) for words, label in sentences]
-    frame = pd.DataFrame(rows, columns=pd.read_parquet(senteval).columns)
+    frame = pd.DataFrame(
+        [("MR", "all", 1, text, None, label, None) for text, label in rows],
+        columns=pd.read_parquet(senteval).columns,
+    )
     frame.to_parquet(tmp_path / "mr.parquet")
-    sentences.sort(key=lambda each: (len(each[0]), each[1]))
-    features = embed([" ".join(words) for words, _ in sentences])
-    labels = np.array([label for _, label in sentences])
+    rows.sort(key=lambda row: (len(row[0].split()), row[1]))
+    features, labels = embed([text for text, _ in rows]), np.array([label for _, label in rows])
     expected = nested_cross_validation((features, labels))
     folds = StratifiedKFold(n_splits=10, shuffle=True, random_state=1111)
     accuracies = [

@@ -62,22 +62,14 @@ def measure_speed(
 ) -> None:
     """Measure systems on the same sentences: on one core, on all cores, and on a GPU if torch sees one.
 
-    The rows of `speeds`, a JSON file, are those of `measure`, each with `system`, `dim`, `device` and `cores`
-    (null for a GPU). A system that does not run on a GPU has no rows there.
+    `systems` are given by name, in the form that `open_encoder` takes. `corpora` are Parquet files with pairs
+    in random order, and `columns` those of each that are in the `language`; at most so many distinct
+    `sentences` of them are embedded, on at most so many `threads`. Each measurement takes about so many
+    `seconds`, and is repeated.
 
-    Args:
-        systems: systems by name, in the form that `open_encoder` takes.
-        corpora: Parquet files with pairs in random order.
-        columns: the columns of each that are in the language.
-        speeds: the JSON file.
-        language: language of the sentences.
-        threads: number of cores that may be used.
-        sentences: largest number of distinct sentences to embed.
-        seconds: approximate time that a repeat may take.
-        repeats: how often each measurement is repeated.
-
-    Raises:
-        InputError: there is no sentence, or a system cannot be opened.
+    The JSON file `speeds` has the machine and the `rows` of `measure`, each with `system`, `dim`, `device`
+    and `cores` (null for a GPU). A system that does not run on a GPU has no rows there. It is an `InputError`
+    if there is no sentence, or if a system cannot be opened.
     """
     import torch
 

@@ -57,9 +57,9 @@ class Task:
         tables: the tables of its results, by name.
         function: what evaluates a system, as `module:function`; see `workflow.functions`. It takes the
             encoder and the `testsets`, a list of them if there is one per part, and returns figures by name.
-            If the task has `gold` or `parts`, it also takes these, under the name of their kind.
+            If the task has `gold` or `parts`, it also takes these, under the name of their kind; and it can
+            take `threads`.
         settings: its other arguments.
-        threads: most threads that it can use; if there are several, the function takes `threads`.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
         gold: path of what is to be found in the test sets, if they do not have it.
         languages: languages that a system must know.
@@ -76,7 +76,6 @@ class Task:
     tables: Mapping[str, Layout]
     function: str
     settings: Mapping[str, str] = field(default_factory=dict)
-    threads: int = 1
     testsets: str
     gold: str = ""
     languages: tuple[str, ...] = ("en",)
@@ -236,7 +235,6 @@ TASKS = {
             )
         },
         function="evaluation.bitext:evaluate_bucc",
-        threads=4,
         testsets="results/testsets/bucc/{part}.parquet",
         gold="results/testsets/bucc/{part}.gold.parquet",
         parts="pairs",
