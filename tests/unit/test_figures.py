@@ -126,12 +126,6 @@ def test_precision_recall_and_f1_are_ratios_of_sums() -> None:
     assert [(figure.value, figure.interval(9)) for figure in nothing.values()] == [(0, [0, 0])] * 3
 
 
-def test_an_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
-    found = share(np.arange(1000) < 300, seed="x", data=DATA)
-    exact = stats.binom.ppf([0.025, 0.975], 1000, 0.3) / 1000
-    np.testing.assert_allclose(found.interval(4000), exact, atol=0.003)
-
-
 def test_resampled_correlations_are_those_of_scipy() -> None:
     generator = np.random.default_rng(5)
     # There are ties on both sides.
@@ -145,16 +139,10 @@ def test_resampled_correlations_are_those_of_scipy() -> None:
         assert found[f"{kind} x"].value == pytest.approx(correlation(scores, gold).statistic)
 
 
-def test_intervals_of_correlations_cover_the_sampling_error() -> None:
-    generator = np.random.default_rng(5)
-    gold = generator.normal(size=400)
-    scores = gold + generator.normal(size=400)
-    samples = resampled_correlations(scores, gold, seed="a")
-    fisher = stats.pearsonr(scores, gold).confidence_interval(0.95)
-    np.testing.assert_allclose(interval(samples["pearson"](2000)), [fisher.low, fisher.high], atol=0.02)
-    # A correlation of ranks does not change with the scale.
-    cubed = resampled_correlations(scores**3, gold, seed="a")["spearman"](200)
-    np.testing.assert_array_equal(samples["spearman"](200), cubed)
+def test_a_correlation_of_ranks_does_not_change_with_the_scale() -> None:
+    scores, gold = np.random.default_rng(5).normal(size=(2, 400))
+    first, cubed = (resampled_correlations(x, gold, seed="a") for x in (scores, scores**3))
+    np.testing.assert_array_equal(first["spearman"](200), cubed["spearman"](200))
 
 
 def test_constant_resamples_have_no_correlation() -> None:

@@ -138,15 +138,6 @@ def test_systems_are_measured_on_one_core_and_on_all(
     assert all(0 < row["sentences"] <= 100 and row["seconds"][0] > 0 for row in found["rows"])
 
 
-def test_a_system_that_cannot_be_opened(corpora: tuple, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    system = {"path": str(tmp_path / "empty"), "label": "mine"}
-    with pytest.raises(InputError, match=r"empty: is not a folder with a model") as caught:
-        measure_speed({"mine": system}, *corpora, tmp_path / "speed.json", threads=1, **ONCE)
-    assert "\n" not in str(caught.value)
-    assert not (tmp_path / "speed.json").exists()
-
-
 def test_averages_by_torch_are_those_of_the_model(model: Path) -> None:
     opened = cast(AverageEncoder, open_folder(model))
     # Sentences of only unknown pieces get the vector of unknown text, and empty ones zeros, also at the end.
