@@ -34,7 +34,7 @@ rule evaluate_system:
 use rule evaluate_system as evaluate_bucc with:
     wildcard_constraints:
         task="bucc",
-    threads: TASKS["bucc"].threads
+    threads: 4
 
 
 # One thread, since running several systems side by side gains more than threads for one of them.

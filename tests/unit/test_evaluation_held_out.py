@@ -67,26 +67,6 @@ def evaluated(files: tuple[Path, Path]) -> Figures:
     return evaluate_held_out(SYSTEM, *files, languages=[("de", "en")])
 
 
-def test_shares_are_those_of_numpy(files: tuple[Path, Path]) -> None:
-    found = {name: figure.value for name, figure in evaluated(files).items()}
-    numbers = range(100, 180)
-    more = range(1000, 1300)
-    expected = {}
-    for direction, (query, candidate) in {"forward": ("a", "bb"), "backward": ("bb", "a")}.items():
-        queries = [f"{query} {number}" for number in numbers]
-        partners = [f"{candidate} {number}" for number in numbers]
-        hidden = [*partners, *(f"{candidate} {number}" for number in more)]
-        for suffix, candidates in (("", partners), (" hidden", hidden)):
-            hits = [one == other for one, other in zip(nearest(queries, candidates), partners, strict=True)]
-            expected[f"{direction}{suffix} de-en"] = np.mean(hits)
-    for suffix in ("", " hidden"):
-        expected[f"found{suffix}"] = np.mean(
-            [expected[f"{way}{suffix} de-en"] for way in ("forward", "backward")]
-        )
-    assert found == pytest.approx(expected)
-    assert 0 < expected["found hidden"] < expected["found"] < 1
-
-
 def test_examples_show_what_is_nearest_among_all_sentences(files: tuple[Path, Path]) -> None:
     (data,) = evaluated(files)["found"].data
     assert (data.name, data.about["n"], data.about["others"]) == ("de-en", 80, 300)

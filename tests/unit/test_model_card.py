@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from result_files import write_figures
 
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.report.card import write_card
@@ -33,11 +34,7 @@ def card(tmp_path: Path, config: dict, data: str = "official") -> str:
     )
     results = []
     for task, figures in (("sts", FIGURES), ("xling_sts", TRACKS)):
-        measured = {name: {"value": v, "interval": [v - 0.01, v + 0.02]} for name, v in figures.items()}
-        write_json(
-            tmp_path / f"{task}.json", {"task": task, "measurements": measured, "data": data, "datasets": {}}
-        )
-        results.append(tmp_path / f"{task}.json")
+        results.append(write_figures(tmp_path / f"{task}.json", figures, task=task, data=data))
     corpora = [("mine", "1", "CC-BY-4.0"), ("a|b de-en", "v2", "-"), ("a|b de-fr", "v2", "-")]
     write_card(
         tmp_path / "sweep.csv",
@@ -55,9 +52,9 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
     text = card(tmp_path, CONFIG)
     for line in (
         "# Paraphrastic sentence embeddings: xx",
-        "| STS 2012–2016 without SMT, average | Pearson's r × 100 | 66.1 | [65.1, 68.1] | official |",
-        "| STS 2012–2016 without SMT, average | Spearman's ρ × 100 | 70.0 | [69.0, 72.0] | official |",
-        "| STS 2017 xx-en | Pearson's r × 100 | 50.0 | [49.0, 52.0] | official |",
+        "| STS 2012–2016 without SMT, average | Pearson's r × 100 | 66.1 | [65.1, 69.1] | official |",
+        "| STS 2012–2016 without SMT, average | Spearman's ρ × 100 | 70.0 | [69.0, 73.0] | official |",
+        "| STS 2017 xx-en | Pearson's r × 100 | 50.0 | [49.0, 53.0] | official |",
         "The run was chosen by the share of held-out sentences that find their partner (91.00 %) and "
         "Pearson's r × 100 on STS 2017 en-en (74.32).",
         "Text that the vocabulary of subwords has no piece for becomes its bytes in UTF-8.",

@@ -15,9 +15,8 @@ from test_sts import archive_members
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.bitext_data import prepare_bucc
-from paraphrastic_pipeline.evaluation.other_sources import gold_digest, track_of
-from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
-from paraphrastic_pipeline.evaluation.testsets import content_digest
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts, track_of
+from paraphrastic_pipeline.evaluation.testsets import content_digest, gold_digest
 
 ENGLISH = [("A man sings.", "A man is singing.", 4.6), ('He says "no".', "Nobody\tspeaks.", 0)]
 

@@ -14,7 +14,8 @@ from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.development import DevelopmentData
 from paraphrastic_pipeline.evaluation.held_out import OTHERS, evaluate_held_out, held_out_score, read_held_out
-from paraphrastic_pipeline.evaluation.results import Source, write_result
+from paraphrastic_pipeline.evaluation.results import Source
+from paraphrastic_pipeline.evaluation.systems import write_result
 from paraphrastic_pipeline.report.outcome import find_outcome, read_outcomes, summary
 
 TATOEBA = Path(__file__).resolve().parents[2] / "data" / "sample" / "tatoeba"
@@ -116,7 +117,7 @@ def test_the_outcome_in_words(run: Path) -> None:
     assert low <= outcome.found <= high
     for figure in (outcome.found, low, high, outcome.before, outcome.hidden):
         assert f"{figure:.1f}" in outcome.sentence
-    assert all(example["right"] == example["before"]["right"] for example in outcome.examples)
+    assert all(example.right == example.before.right for example in outcome.examples)
     assert find_outcome("other", run) is None
 
 
@@ -130,13 +131,13 @@ def test_examples_are_right_and_wrong(run: Path, tmp_path: Path) -> None:
     write_json(path, content)
     outcome = find_outcome("m", tmp_path)
     assert outcome is not None
-    assert [example["right"] for example in outcome.examples] == [True] * 5 + [False] * 5
+    assert [example.right for example in outcome.examples] == [True] * 5 + [False] * 5
     for example in examples:
         example["right"] = example is examples[3]
     write_json(path, content)
     outcome = find_outcome("m", tmp_path)
     assert outcome is not None
-    assert [example["right"] for example in outcome.examples] == [True] + [False] * 5
+    assert [example.right for example in outcome.examples] == [True] + [False] * 5
 
 
 def test_models_of_a_table_come_best_first(run: Path, tmp_path: Path) -> None:

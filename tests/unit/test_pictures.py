@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from pictures import drawn
 
@@ -49,9 +50,9 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
 
 
 def test_the_rest_of_an_epoch_is_no_spike() -> None:
-    lines = [{"step": step, "megabatch": 10} for step in (10, 14, 20, 30)]
-    assert [line["step"] for line in _without_rests(lines)] == [10, 20, 30]
-    assert _without_rests(lines[1:2]) == lines[1:2]
+    lines = pd.DataFrame({"step": [10, 14, 20, 30], "megabatch": 10})
+    assert list(_without_rests(lines).step) == [10, 20, 30]
+    assert list(_without_rests(lines[1:2].assign(megabatch=100)).step) == [14]
 
 
 @pytest.mark.parametrize("scored", [True, False])

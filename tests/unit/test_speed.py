@@ -1,8 +1,6 @@
 """Test what is timed, in which process, and how the figures are used."""
 
 import os
-import platform
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +19,6 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.tokenizer import Tokens
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.evaluation import speed as speed_module
 from paraphrastic_pipeline.evaluation.speed import (
     SPEED_COLUMNS,
     Halves,
@@ -141,15 +138,6 @@ def test_systems_are_measured_on_one_core_and_on_all(
     assert all(0 < row["sentences"] <= 100 and row["seconds"][0] > 0 for row in found["rows"])
 
 
-def test_a_system_that_cannot_be_opened(corpora: tuple, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    system = {"path": str(tmp_path / "empty"), "label": "mine"}
-    with pytest.raises(InputError, match=r"empty: is not a folder with a model") as caught:
-        measure_speed({"mine": system}, *corpora, tmp_path / "speed.json", threads=1, **ONCE)
-    assert "\n" not in str(caught.value)
-    assert not (tmp_path / "speed.json").exists()
-
-
 def test_averages_by_torch_are_those_of_the_model(model: Path) -> None:
     opened = cast(AverageEncoder, open_folder(model))
     # Sentences of only unknown pieces get the vector of unknown text, and empty ones zeros, also at the end.
@@ -209,13 +197,3 @@ def test_the_picture(tmp_path: Path) -> None:
     # Measured figures stand beside published ones with the same device and number of cores.
     assert {"2,000", "29", "12,776", "13,863", "855,571"} <= shown
     assert "15,316" not in shown
-
-
-def test_the_processor_is_named() -> None:
-    cpuinfo = Path("/proc/cpuinfo")
-    if not cpuinfo.is_file():
-        pytest.skip("no /proc/cpuinfo here")
-    names = re.findall(r"^model name\s*: (.*?)\s*$", cpuinfo.read_text(), re.MULTILINE)
-    assert speed_module.processor_name() == (
-        names[0] if names else platform.processor() or platform.machine()
-    )

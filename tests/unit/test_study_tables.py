@@ -1,7 +1,8 @@
 """Test the table of studies."""
 
-import json
 from pathlib import Path
+
+from result_files import write_figures
 
 from paraphrastic_pipeline.base.tables import read_csv_with_header
 from paraphrastic_pipeline.evaluation.study_tables import STUDIES_COLUMNS, tabulate_studies
@@ -16,18 +17,9 @@ def table(
     for number, score in enumerate((0.6, 0.7)):
         sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
         sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,7{number}.16,yes\n")
-        result = {
-            "system": f"P-SP de-{number}",
-            "task": "sts",
-            "source": "measured",
-            "data": data,
-            "datasets": {"2012/MSRpar": {}, "2013/SMT": {}},
-            "measurements": {
-                "pearson avg": {"value": score, "interval": [score - 0.02, score + 0.02]},
-                "pearson datasets": {"value": score - 0.1, "interval": [score - 0.11, score]},
-            },
-        }
-        sts.write_text(json.dumps(result))
+        figures = {"pearson avg": score, "pearson datasets": score - 0.1}
+        datasets = {"2012/MSRpar": {}, "2013/SMT": {}}
+        write_figures(sts, figures, system=f"P-SP de-{number}", data=data, datasets=datasets)
         models.append((study, f"sweep.megabatch {number}", f"de-{number}"))
         files.append((sweep, sts))
     sweeps, results = zip(*files, strict=True)
@@ -43,12 +35,12 @@ def test_a_row_each_with_the_chosen_run(tmp_path: Path) -> None:
     assert [
         (row["setting"], row["development"], row["sts"], row["sts_low"], row["sts_high"]) for row in rows
     ] == [
-        ("sweep.megabatch 0", "70.2", "60.0", "58.0", "62.0"),
-        ("sweep.megabatch 1", "71.2", "70.0", "68.0", "72.0"),
+        ("sweep.megabatch 0", "70.2", "60.0", "59.0", "63.0"),
+        ("sweep.megabatch 1", "71.2", "70.0", "69.0", "73.0"),
     ]
     second = rows[1]
     assert (second["model"], second["datasets"]) == ("de-1", "2")
-    assert [second[f"sts_datasets{end}"] for end in ("", "_low", "_high")] == ["60.0", "59.0", "70.0"]
+    assert [second[f"sts_datasets{end}"] for end in ("", "_low", "_high")] == ["60.0", "59.0", "63.0"]
 
 
 def test_a_study_without_test_sets_of_sts(tmp_path: Path) -> None:

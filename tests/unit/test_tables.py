@@ -6,24 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from result_files import write_figures
 
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.system_tables import INTERVAL_COLUMNS, tabulate_systems
 from paraphrastic_pipeline.report.render import render_table
 
 TRACKS = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "es": ["es-es", "es-en", "en-en"]}
-Figures = dict[str, tuple[float, int]]
 
 
-def write(path: Path, system: str, figures: Figures, *, data: str = "sample", **about) -> Path:
-    """Write a result with values and numbers of items by name; an interval is 0.04 wide."""
-    measurements = {
-        name: {"value": value, "interval": [value - 0.01, value + 0.03], "n": n}
-        for name, (value, n) in figures.items()
-    }
-    content = {"task": "x", "system": f"P-SP {system}", "source": "measured", "data": data, "dim": 300}
-    path.write_text(json.dumps({**content, "measurements": measurements, "datasets": {}, **about}))
-    return path
+def write(path: Path, system: str, figures: dict[str, tuple[float, int]], **about: object) -> Path:
+    return write_figures(path, figures, system=f"P-SP {system}", **{"task": "x", **about})
 
 
 def result(folder: Path, system: str, *, official: bool = True, seed: int = 1) -> Path:

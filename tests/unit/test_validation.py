@@ -10,18 +10,15 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation import networks
-from paraphrastic_pipeline.evaluation.cross_validation import (
+from paraphrastic_pipeline.evaluation.networks import Schedule, predict_classes, predict_scores
+from paraphrastic_pipeline.evaluation.transfer import (
     _predictions,
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
-from paraphrastic_pipeline.evaluation.networks import Schedule, predict_classes, predict_scores
-
-NAMES = tuple("abcdef")
 
 
 def rows(n: int, dim: int, classes: int, *, scale: float = 1.0, noise: float = 1.0) -> tuple:
@@ -39,6 +36,18 @@ def fitted(features: np.ndarray, labels: np.ndarray, strength: float) -> Logisti
 
 def folds() -> StratifiedKFold:
     return StratifiedKFold(n_splits=10, shuffle=True, random_state=1111)
+
+
+def cross_validated(features: np.ndarray, labels: np.ndarray, strength: float) -> float:
+    """The mean accuracy over the folds."""
+    return float(
+        np.mean(
+            [
+                fitted(features[a], labels[a], strength).score(features[b], labels[b])
+                for a, b in folds().split(features, labels)
+            ]
+        )
+    )
 
 
 def best_of(strengths: list[float], scores: list[float]) -> float:
@@ -68,19 +77,11 @@ def test_predictions_of_strengths_after_one_another_are_as_alone(
 def test_nested_cross_validation() -> None:
     features, labels = rows(260, 8, 2, noise=3)
     strengths = [2.0**t for t in range(-2, 4)]
-    found = nested_cross_validation((features, labels), names=NAMES[:2], at="x")
+    found = nested_cross_validation((features, labels))
     assert len(set(found.chosen)) > 1
     # Three folds show what all ten would.
     for index, (train, test) in enumerate(islice(folds().split(features, labels), 3)):
-        scores = []
-        for strength in strengths:
-            inner = [
-                fitted(features[train][a], labels[train][a], strength).score(
-                    features[train][b], labels[train][b]
-                )
-                for a, b in folds().split(features[train], labels[train])
-            ]
-            scores.append(np.mean(inner))
+        scores = [cross_validated(features[train], labels[train], strength) for strength in strengths]
         assert found.chosen[index] == best_of(strengths, scores)
         expected = fitted(features[train], labels[train], found.chosen[index]).predict(features[test])
         np.testing.assert_array_equal(found.predicted[test], expected)
@@ -92,18 +93,10 @@ def test_cross_validation_with_test_data_apart() -> None:
     features, labels = rows(400, 10, 4, noise=2)
     train, test = (features[:300], labels[:300]), (features[300:], labels[300:])
     strengths = [2.0**t for t in range(-1, 6)]
-    scores = [
-        np.mean(
-            [
-                fitted(train[0][a], train[1][a], strength).score(train[0][b], train[1][b])
-                for a, b in folds().split(*train)
-            ]
-        )
-        for strength in strengths
-    ]
-    found = cross_validation(train, test, names=NAMES[:4], at="x")
+    scores = [cross_validated(*train, strength) for strength in strengths]
+    found = cross_validation(train, test[0])
     strength = best_of(strengths, scores)
-    assert found.chosen == (strength,)
+    assert found.chosen == [strength]
     assert found.development == pytest.approx(max(scores))
     np.testing.assert_array_equal(found.predicted, fitted(*train, strength).predict(test[0]))
 
@@ -113,24 +106,11 @@ def test_split_validation() -> None:
     train, dev, test = ((features[part], labels[part]) for part in np.split(np.arange(500), [300, 400]))
     strengths = [2.0**t for t in range(-2, 4)]
     scores = [fitted(*train, strength).score(*dev) for strength in strengths]
-    found = split_validation(train, dev, test)
-    assert found.chosen == (best_of(strengths, scores),)
+    found = split_validation(train, dev, test[0])
+    assert found.chosen == [best_of(strengths, scores)]
     assert found.development == pytest.approx(max(scores))
     np.testing.assert_array_equal(found.predicted, fitted(*train, found.chosen[0]).predict(test[0]))
     assert not found.folds.any()
-
-
-def test_a_class_with_too_few_rows_is_named() -> None:
-    features, labels = rows(300, 8, 2)
-    labels = np.where(np.arange(300) < 9, 1, 0)
-    with pytest.raises(InputError, match=r"MR: class 'positive' has 9 rows, which is too few for 10 folds"):
-        nested_cross_validation((features, labels), names=("negative", "positive"), at="MR")
-    # These rows are enough for the outer folds but too few for the folds inside some of them.
-    labels = np.where(np.arange(300) < 11, 1, 0)
-    with pytest.raises(InputError, match=r"MR: class 'positive' has 9 rows"):
-        nested_cross_validation((features, labels), names=("negative", "positive"), at="MR")
-    with pytest.raises(InputError, match=r"class 'NUM' has 0 rows"):
-        cross_validation((features, labels), (features, labels), names=("ABBR", "DESC", "NUM"), at="TREC")
 
 
 def trained_plainly(network, optimizer, loss, score, features, targets, schedule):
@@ -232,7 +212,7 @@ def test_a_network_with_a_hidden_layer(monkeypatch: pytest.MonkeyPatch) -> None:
             schedule,
         )
         expected.append((classes(network, test[0]), best))
-    found = network_validation(train, dev, test)
+    found = network_validation(train, dev, test[0])
     chosen = penalties.index(found.chosen[0])
     assert found.chosen[0] == best_of(list(penalties), [best for _, best in expected])
     assert found.development == pytest.approx(expected[chosen][1])

@@ -77,7 +77,7 @@ def test_a_language_with_its_variant_and_its_distances(own: Path) -> None:
     assert len(cells) == 2 * 3 * 7
     assert set(cells) <= {("1", ""), ("0", "")}
     log = (own / "results/logs/tabulate_language_choice.log").read_text()
-    assert "All Lang., sp_overlap: no correlation over 1 languages; 3 are needed" in log
+    assert "All Lang., sp_overlap: " in log
 
     # Words that both languages spell alike share a vector in the model, but not in its prefixed variant.
     texts = ["taxi"]

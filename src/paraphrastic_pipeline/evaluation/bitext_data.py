@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
+from pyarrow import parquet
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.lines import readable_lines
-from paraphrastic_pipeline.evaluation.other_sources import bucc_rows
 from paraphrastic_pipeline.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
@@ -18,12 +18,8 @@ _MAX_BYTES = 1 << 30
 def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
     """Write sentences and their translations to a Parquet file with columns `line`, `sentence`, `english`.
 
-    Args:
-        files: the sentences of a language and their English translations, aligned by line.
-        testset: the Parquet file.
-
-    Raises:
-        InputError: files of unequal length, a line that is blank or not UTF-8, fewer than two pairs.
+    The two files are aligned by line. It is an `InputError` if they differ in length, have fewer than two
+    lines, or if a line is blank or not UTF-8.
     """
     sides: list[list[str]] = []
     for path in files:
@@ -45,31 +41,54 @@ def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
 def prepare_bucc(
     archive: Path, sentences: Path, gold: Path, *, languages: tuple[str, str], members: tuple[str, str, str]
 ) -> None:
-    """Write the sentences of two languages, and the gold pairs of translations among them.
+    """Write the sentences of two languages, and the gold pairs of translations among them, as Parquet.
 
-    Args:
-        archive: the task's data.
-        sentences: Parquet file to write, with columns `language`, `id`, `sentence`.
-        gold: Parquet file to write, with the ids in columns `source` and `target`.
-        languages: codes of source and target.
-        members: names of three members of the archive: the source and the target sentences, with lines
-            `id TAB sentence`, and the gold standard, with lines `id TAB id`; or of columns, if the file is
-            in Parquet (see `other_sources.bucc_rows`).
+    `sentences` has the columns `language`, `id` and `sentence`, and `gold` the ids in `source` and `target`.
+    `members` are three members of the archive: the source and the target sentences, with lines `id TAB
+    sentence`, and the gold standard, with lines `id TAB id`; or columns, if the file is in Parquet (see
+    `_bucc_of_the_hub`).
 
     Raises:
         InputError: a missing or empty member, a line in another format, a repeated sentence id, or a gold
             pair with an unknown id.
     """
     if archive.suffix == ".parquet":
-        known, pairs = bucc_rows(archive, languages, members)
+        known, pairs = _bucc_of_the_hub(archive, languages, members)
     else:
         known, pairs = _archived_bucc(archive, members)
+    for pair in pairs:
+        for key, side, member in zip(pair, known, members[:2], strict=True):
+            if key not in side:
+                raise InputError(f"{archive}: {members[2]}: the id {key!r} is not in {member}")
     tables = [
         pa.table({"language": [language] * len(side), "id": list(side), "sentence": list(side.values())})
         for language, side in zip(languages, known, strict=True)
     ]
     write_table(sentences, pa.concat_tables(tables))
     write_table(gold, pa.table(list(zip(*pairs, strict=True)), names=["source", "target"]))
+
+
+def _bucc_of_the_hub(
+    path: Path, languages: tuple[str, str], columns: tuple[str, str, str]
+) -> tuple[list[dict[str, str]], list[tuple[str, str]]]:
+    """BUCC's sentences by id in two languages, and the gold pairs of ids, from a Parquet file of `mteb/BUCC`.
+
+    The file has one row of lists: the sentences of both languages, and pairs of their numbers from 1.
+    Sentences get the ids that they have in BUCC's own files, such as `de-000000001`; an `InputError` says if
+    the file is another one.
+    """
+    try:
+        (row,) = parquet.read_table(path, columns=list(columns)).to_pylist()
+        first, second, gold = (row[column] for column in columns)
+        known = [
+            {f"{language}-{number:09d}": str(text).strip() for number, text in enumerate(side, start=1)}
+            for language, side in zip(languages, (first, second), strict=True)
+        ]
+        source, target = languages
+        return known, [(f"{source}-{one:09d}", f"{target}-{other:09d}") for one, other in gold]
+    except (OSError, pa.ArrowException, ValueError, TypeError, LookupError) as error:
+        cause = " ".join(str(error).split())
+        raise InputError(f"{path}: is not one row of {', '.join(columns)}: {cause}") from None
 
 
 def _archived_bucc(
@@ -79,28 +98,23 @@ def _archived_bucc(
     with open_members(archive, members, max_bytes=_MAX_BYTES) as streams:
         for stream, member in zip(streams[:2], members[:2], strict=True):
             side: dict[str, str] = {}
-            for at, (key, text) in _cells(stream, f"{archive}: {member}", "id and sentence"):
+            for at, key, text in _cells(stream, f"{archive}: {member}"):
                 if key in side:
                     raise InputError(f"{at}: the id {key!r} occurs again")
                 side[key] = text
             known.append(side)
-        pairs = []
-        for at, pair in _cells(streams[2], f"{archive}: {members[2]}", "two ids"):
-            for key, side, member in zip(pair, known, members[:2], strict=True):
-                if key not in side:
-                    raise InputError(f"{at}: the id {key!r} is not in {member}")
-            pairs.append(pair)
-    return known, pairs
+        pairs = [ids for _, *ids in _cells(streams[2], f"{archive}: {members[2]}")]
+    return known, [(source, target) for source, target in pairs]
 
 
-def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:
+def _cells(stream: BinaryIO, label: str) -> Iterator[tuple[str, str, str]]:
     """The location of each line, for errors, and its two cells, stripped of white space."""
-    has_lines = False
+    at = ""
     for number, line in readable_lines(stream, label):
+        at = f"{label}:{number}"
         first, tab, second = line.partition("\t")
         if not tab or not first.strip():
-            raise InputError(f"{label}:{number}: expected {what} with a tab between them")
-        has_lines = True
-        yield f"{label}:{number}", (first.strip(), second.strip())
-    if not has_lines:
+            raise InputError(f"{at}: expected two cells with a tab between them")
+        yield at, first.strip(), second.strip()
+    if not at:
         raise InputError(f"{label}: is empty")

@@ -1,8 +1,7 @@
 """The score on development data, used to watch training and to choose models."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.training.loop import Development
 
 
-@dataclass(frozen=True, slots=True)
-class DevelopmentData:
+class DevelopmentData(NamedTuple):
     """What a model is scored on while it is trained, and what runs are chosen by.
 
     Attributes:
@@ -46,7 +44,7 @@ class DevelopmentData:
         decisive = [value for name, value in found.items() if self.choose_by in ("mean", name)]
         return {**found, "development": float(np.mean(decisive))} if decisive else found
 
-    def in_training(self) -> "Development | None":
+    def in_training(self) -> Development | None:
         """How `train_model` scores a model; None if there is nothing to score it on."""
         held_out = self.held_out if self.held_out and read_held_out(self.held_out) else None
         wanted = {"held_out": held_out, "sts2017": self.testsets}
@@ -66,14 +64,9 @@ def evaluate_run(
     held_out: Path | None = None,
     testsets: Path | None = None,
 ) -> None:
-    """Score one run of a sweep on its development data.
+    """Write the scores of a run of a sweep as JSON; the model's other files lie beside its weights.
 
-    Args:
-        weights: the weights of the run's model, beside which its other files lie.
-        score: JSON file with the scores of `DevelopmentData.scores`.
-        choose_by: as in `DevelopmentData`.
-        held_out: as in `DevelopmentData`.
-        testsets: as in `DevelopmentData`.
+    The other arguments are the attributes of `DevelopmentData`.
     """
     data = DevelopmentData(choose_by, held_out, testsets)
     write_json(score, data.scores(open_folder(weights.parent)))
@@ -83,8 +76,9 @@ def sts2017_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en."""
     pairs = read_testsets(testsets).dropna(subset="gold")
     pairs = pairs[(pairs.year == "2017") & (pairs.dataset == DEVELOPMENT)]
-    sides = (
+    first, second = (
         model.embed_raw_text(list(side), language="en", threads=1)
         for side in (pairs.sentence1, pairs.sentence2)
     )
-    return 100.0 * pearson(cosines(*sides), pairs.gold.to_numpy(), name=f"{testsets}: STS 2017 en-en")
+    name = f"{testsets}: STS 2017 en-en"
+    return 100.0 * pearson(cosines(first, second), pairs.gold.to_numpy(), name=name)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
-from paraphrastic.quality.correlation import pearson, ranked, spearman
+from paraphrastic.quality.correlation import pearson, spearman
 
 # Number of resampled indices that are held at a time.
 _BLOCK = 1 << 22
@@ -68,15 +68,22 @@ def correlations(name: str, scores: Float64, gold: Float64, *, data: Sequence[Da
 
     The name seeds the resamples, which are the same for both, and errors name the place of the data, `at`.
     """
-    resampled = {
-        "pearson": bootstrap(row_pearson, scores, gold, seed=name),
-        "spearman": bootstrap(_spearman_of_places, _places(scores), _places(gold), seed=name),
-    }
+    resampled = resampled_correlations(scores, gold, seed=name)
     return {
         f"{kind} {name}": Figure(
             value=correlation(scores, gold, name=at), resampled=resampled[kind], n=len(gold), data=data
         )
         for kind, correlation in (("pearson", pearson), ("spearman", spearman))
+    }
+
+
+def resampled_correlations(x: Float64, y: Float64, *, seed: str) -> dict[str, Resampled]:
+    """`pearson` and `spearman` of two vectors, [n] each, on resamples; 0 if a resample is constant."""
+    # Of each value, how many different ones are smaller: resamples of these can be ranked without sorting.
+    smaller = [np.unique(values, return_inverse=True)[1] for values in (x, y)]
+    return {
+        "pearson": bootstrap(_row_pearson, x, y, seed=seed),
+        "spearman": bootstrap(lambda *drawn: _row_pearson(*map(_ranked, drawn)), *smaller, seed=seed),
     }
 
 
@@ -93,21 +100,20 @@ def precision_recall_f1(counts: Float64, *, seed: str, data: Sequence[Data]) -> 
     For each item, `counts` has the number of pairs that are accepted and gold, accepted, and gold, [n, 3].
     """
     sums = bootstrap(lambda drawn: drawn.sum(axis=1), counts, seed=seed)
-    weights = {
-        "precision": ([1, 0, 0], [0, 1, 0]),
-        "recall": ([1, 0, 0], [0, 0, 1]),
-        "f1": ([2, 0, 0], [0, 1, 1]),
-    }
 
     def figure(part: Sequence[int], whole: Sequence[int]) -> Figure:
         def ratio(sums: Float64) -> Float64:
-            parts, wholes = sums @ np.array(part), sums @ np.array(whole)
+            parts, wholes = sums @ part, sums @ whole
             return np.divide(parts, wholes, out=np.zeros_like(parts), where=wholes > 0)
 
-        value = float(ratio(counts.sum(axis=0, keepdims=True))[0])
+        (value,) = ratio(counts.sum(axis=0, keepdims=True)).tolist()
         return Figure(value=value, resampled=lambda samples: ratio(sums(samples)), n=len(counts), data=data)
 
-    return {name: figure(*ratio) for name, ratio in weights.items()}
+    return {
+        "precision": figure([1, 0, 0], [0, 1, 0]),
+        "recall": figure([1, 0, 0], [0, 0, 1]),
+        "f1": figure([2, 0, 0], [0, 1, 1]),
+    }
 
 
 def mean_of(figures: Sequence[Figure]) -> Figure:
@@ -142,7 +148,7 @@ def bootstrap(statistic: Callable[..., Float64], *columns: Float64 | Int64, seed
     return resampled
 
 
-def row_pearson(x: Float64, y: Float64) -> Float64:
+def _row_pearson(x: Float64, y: Float64) -> Float64:
     """Pearson's r of corresponding rows of two arrays [b, n]; 0 if a row is constant and r not defined."""
     x = x - x.mean(axis=1, keepdims=True)
     y = y - y.mean(axis=1, keepdims=True)
@@ -150,26 +156,11 @@ def row_pearson(x: Float64, y: Float64) -> Float64:
     return np.divide((x * y).sum(axis=1), norms, out=np.zeros(len(x)), where=norms > 0).clip(-1.0, 1.0)
 
 
-def row_spearman(x: Float64, y: Float64) -> Float64:
-    """Spearman's ρ of corresponding rows of two arrays [b, n]; 0 if a row is constant."""
-    return row_pearson(ranked(x), ranked(y))
-
-
-def _spearman_of_places(x: Int64, y: Int64) -> Float64:
-    """`row_spearman` of values that were drawn from two vectors, given the `_places` of these values."""
-    return row_pearson(_ranked_places(x), _ranked_places(y))
-
-
-def _places(values: Float64) -> Int64:
-    """For each value of a vector, how many different values are smaller: [n]."""
-    return np.unique(values, return_inverse=True)[1]
-
-
-def _ranked_places(drawn: Int64) -> Float64:
-    """Ranks in each row, as `ranked` gives them, of `_places`, which are counted and not sorted: [b, n]."""
-    different = int(drawn.max(initial=0)) + 1
-    cells = drawn + different * np.arange(len(drawn))[:, None]
-    counts = np.bincount(cells.ravel(), minlength=len(drawn) * different).reshape(len(drawn), different)
+def _ranked(numbers: Int64) -> Float64:
+    """Ranks of the numbers in each row, with tied ones at their mean rank, by counting: [b, n]."""
+    different = int(numbers.max(initial=0)) + 1
+    cells = numbers + different * np.arange(len(numbers))[:, None]
+    counts = np.bincount(cells.ravel(), minlength=len(numbers) * different).reshape(len(numbers), different)
     return (counts.cumsum(axis=1) - (counts - 1) / 2).ravel()[cells]
 
 

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ from paraphrastic_pipeline.evaluation.testset_names import OTHERS
 
 # Sentences with what they find, for the page, which chooses among them.
 _EXAMPLES = 60
+_DIRECTIONS = ("forward", "backward")
 
 
 class HeldOut(NamedTuple):
@@ -32,31 +34,32 @@ class HeldOut(NamedTuple):
         """The languages, such as `de-en`."""
         return "-".join(self.languages)
 
-    def data(self, name: str, **about: Any) -> Data:
+    def data(self, name: str) -> Data:
         """These sentences as a data set, which counts them."""
         content = repr([self.languages, self.sides, self.others])
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-        counts = {"n": len(self.sides[0]), "others": len(self.others[0])}
-        return Data(name=name, digest=digest, about={**counts, **about})
+        return Data(name=name, digest=digest, about={"n": len(self.sides[0]), "others": len(self.others[0])})
+
+    def vectors(self, encoder: Encoder) -> PairVectors:
+        """The vectors of all sentences; an `InputError` if one is not finite."""
+        name = f"held-out pairs {self.name}"
+        return PairVectors(encoder, self.sides, self.languages, name=name, others=self.others)
 
 
 def read_held_out(
     held_out: Path, pairs: Path | None = None, languages: Sequence[Sequence[str]] = ()
 ) -> list[HeldOut]:
-    """Read held-out pairs by their languages.
+    """Read the held-out pairs of `corpus.held_out.hold_out_pairs` by their languages.
 
-    Args:
-        held_out: Parquet file of `corpus.held_out.hold_out_pairs`.
-        pairs: the merged training data, whose first `OTHERS` pairs in the same languages hide the partners;
-            None hides them among nothing else.
-        languages: languages of source and target of each corpus that `pairs` counts.
+    `pairs` are the merged training data, whose first `OTHERS` pairs in the same languages hide the partners;
+    None hides them among nothing else. `languages` are source and target of each corpus that they count.
     """
     table = read_table(held_out).to_pandas()
     found = []
-    for codes, rows in table.groupby(["source_language", "target_language"], sort=False):
-        wanted = (str(codes[0]), str(codes[1]))
-        others = _others(pairs, [tuple(code) == wanted for code in languages]) if pairs else ([], [])
-        found.append(HeldOut(wanted, (list(rows.source), list(rows.target)), others))
+    for (source, target), rows in table.groupby(["source_language", "target_language"], sort=False):
+        wanted = [tuple(codes) == (source, target) for codes in languages]
+        others = _others(pairs, wanted) if pairs else ([], [])
+        found.append(HeldOut((source, target), (list(rows.source), list(rows.target)), others))
     return found
 
 
@@ -74,13 +77,8 @@ def _others(pairs: Path, wanted: Sequence[bool]) -> tuple[list[str], list[str]]:
 
 def held_out_score(encoder: Encoder, held_out: Sequence[HeldOut]) -> float:
     """Share × 100 of held-out sentences, at least one, whose nearest sentence is their partner."""
-    hits = [found.hits for each in held_out for found in _vectors(encoder, each).retrieve()]
+    hits = [found.hits for pairs in held_out for found in pairs.vectors(encoder).retrieve()]
     return 100.0 * float(np.concatenate(hits).mean())
-
-
-def _vectors(encoder: Encoder, pairs: HeldOut) -> PairVectors:
-    name = f"held-out pairs {pairs.name}"
-    return PairVectors(encoder, pairs.sides, pairs.languages, name=name, others=pairs.others)
 
 
 def evaluate_held_out(
@@ -94,34 +92,39 @@ def evaluate_held_out(
     of all sentences of all pairs in both directions. Without held-out pairs, there are no figures.
 
     Each data set has the number of held-out pairs and of other sentences, and `examples`: some sentences with
-    their partner and what they find among all sentences.
-
-    Args:
-        encoder: the encoder.
-        testsets: Parquet file of `corpus.held_out.hold_out_pairs`.
-        pairs: the merged training data.
-        languages: languages of source and target of each corpus that `pairs` counts.
-
-    Raises:
-        InputError: a vector is not finite.
+    their partner and what they find among all sentences. The arguments are those of `read_held_out`.
     """
     read = read_held_out(testsets, pairs, languages)
     figures: Figures = {}
     hits: dict[str, list[Bool]] = {"": [], " hidden": []}
     every: list[Data] = []
     for each in read:
-        vectors = _vectors(encoder, each)
+        vectors, data = each.vectors(encoder), each.data(each.name)
         found = {suffix: vectors.retrieve(among_others=bool(suffix)) for suffix in hits}
         examples = list(_examples(each, found[" hidden"][0], most=_EXAMPLES // len(read)))
-        every.append(each.data(each.name, examples=examples))
+        every.append(replace(data, about={**data.about, "examples": examples}))
         for suffix, both in found.items():
-            hits[suffix] += [retrieval.hits for retrieval in both]
-            for direction, retrieval in zip(("forward", "backward"), both, strict=True):
+            for direction, retrieval in zip(_DIRECTIONS, both, strict=True):
+                hits[suffix].append(retrieval.hits)
                 figure = share(retrieval.hits, seed=f"held out {each.name}", data=every[-1:])
                 figures[f"{direction}{suffix} {each.name}"] = figure
     for suffix, of_all in hits.items() if read else ():
         figures[f"found{suffix}"] = share(np.concatenate(of_all), seed="held out", data=every)
     return figures
+
+
+def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:
+    """The first sentences with their partner and what they find; the pairs are in random order."""
+    sides = zip(*pairs.sides, found.found[:, 0], found.cosines[:, 0], found.hits, strict=True)
+    for sentence, partner, nearest, cosine, right in list(sides)[:most]:
+        yield {
+            "languages": pairs.name,
+            "sentence": sentence,
+            "partner": partner,
+            "found": found.candidates[nearest],
+            "cosine": round(float(cosine), 4),
+            "right": bool(right),
+        }
 
 
 def evaluate_retrieval(
@@ -136,40 +139,16 @@ def evaluate_retrieval(
 
     For each definition, and each pair of languages if it has several, there are the figures `forward 1`,
     `forward 10`, `backward 1` and `backward 10`: the share of sentences with a partner among so many nearest
-    sentences, where partners are hidden among up to 10,000 sentences of the same corpora.
-
-    Args:
-        encoder: the encoder.
-        testsets: for each definition, a Parquet file of `corpus.held_out.hold_out_pairs`.
-        pairs: for each definition, its merged training data.
-        definitions: their names.
-        languages: for each definition, languages of source and target of each corpus that `pairs` counts.
-
-    Raises:
-        InputError: a vector is not finite.
+    sentences, where partners are hidden among up to 10,000 sentences of the same corpora. The other arguments
+    are those of `read_held_out` for each of the `definitions`.
     """
     figures: Figures = {}
     for definition, held_out, others, codes in zip(definitions, testsets, pairs, languages, strict=True):
         read = read_held_out(held_out, others, codes)
         for each in read:
             name = definition if len(read) == 1 else f"{definition} {each.name}"
-            data = [each.data(name)]
-            found = _vectors(encoder, each).retrieve(among_others=True)
-            for direction, retrieval in zip(("forward", "backward"), found, strict=True):
+            data, found = [each.data(name)], each.vectors(encoder).retrieve(among_others=True)
+            for direction, retrieval in zip(_DIRECTIONS, found, strict=True):
                 for most, hits in ((1, retrieval.hits), (NEAREST, retrieval.hits_among_nearest)):
                     figures[f"{direction} {most} {name}"] = share(hits, seed=f"retrieval {name}", data=data)
     return figures
-
-
-def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:
-    """The first sentences with their partner and what they find; the pairs are in random order."""
-    for row in range(min(most, len(pairs.sides[0]))):
-        nearest = int(found.found[row, 0])
-        yield {
-            "languages": pairs.name,
-            "sentence": pairs.sides[0][row],
-            "partner": pairs.sides[1][row],
-            "found": found.candidates[nearest],
-            "cosine": round(float(found.cosines[row, 0]), 4),
-            "right": bool(found.hits[row]),
-        }

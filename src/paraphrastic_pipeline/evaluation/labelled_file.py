@@ -2,11 +2,14 @@
 
 import io
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import read_number
 from paraphrastic_pipeline.corpus.lines import readable_lines
+from paraphrastic_pipeline.registry.archive import files_in
 
 log = logging.getLogger(__name__)
 
@@ -42,3 +45,14 @@ class LabelledFile:
         if not lowest <= score <= 5:
             raise self.fault(number, f"{text.strip()!r} is not a {what} from {lowest:g} to 5")
         return score
+
+
+def labelled_files(archive: Path, names: Collection[str], *, max_bytes: int) -> dict[str, LabelledFile]:
+    """The files of an archive whose paths end in one of these names, whatever their case, by that name."""
+    found: dict[str, LabelledFile] = {}
+    for path, stream in files_in(archive, max_bytes=max_bytes):
+        ends = [name for name in names if f"/{path}".lower().endswith(f"/{name}".lower())]
+        # macOS adds files of its own under the same names.
+        if ends and "__MACOSX" not in path:
+            found.setdefault(ends[0], LabelledFile(f"{archive}: {ends[0]}", stream.read()))
+    return found

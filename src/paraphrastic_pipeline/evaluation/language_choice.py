@@ -3,27 +3,39 @@
 This is the study of Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 """
 
+import io
 import logging
+import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import sparse, stats
 
 from paraphrastic.base.arrays import Float64
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.quality.correlation import spearman
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.figures import bootstrap, interval, row_spearman
-from paraphrastic_pipeline.evaluation.percentages import percent
+from paraphrastic_pipeline.evaluation.figures import interval, resampled_correlations
+from paraphrastic_pipeline.evaluation.results import Result, percent
 from paraphrastic_pipeline.evaluation.system_tables import sts_cells
-from paraphrastic_pipeline.evaluation.uriel import DISTANCES, distances_to_english
 
 log = logging.getLogger(__name__)
 
+# The kinds of distances in URIEL (Littell et al. 2017).
+DISTANCES = ("featural", "syntactic", "genetic", "geographic", "phonological", "inventory")
+ENGLISH = "eng"
+# Codes of macrolanguages, and the single language that corpora are in. URIEL may not know a macrolanguage
+# well: for Arabic as a whole, all geographic distances are 1.
+_SINGLE = {
+    "ara": "arb", "aze": "azj", "fas": "pes", "kur": "kmr", "mlg": "plt", "mon": "khk",
+    "msa": "zsm", "sqi": "als", "swa": "swh", "uzb": "uzn", "yid": "ydd", "zho": "cmn",
+}  # fmt: skip
 OVERLAP = "sp_overlap"
 LANGUAGE_COLUMNS = [
     "system", "source", "data", "language", "pairs", OVERLAP, *DISTANCES,
@@ -36,7 +48,6 @@ CORRELATION_COLUMNS = [
 THRESHOLD = 0.3
 # The names in the paper's Table 5.
 SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
-MIN_LANGUAGES = 3
 # The names of the published columns: "language distance" in the paper is the featural distance.
 PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in DISTANCES}
 # Largest number of pairings of a permutation test; if there are more, random ones are drawn.
@@ -67,97 +78,100 @@ def tabulate_language_choice(
     `datasets` counts the data sets of STS that are in all averages.
     The paper's figures precede the measured ones if all test data are official.
 
-    Args:
-        overlaps: JSON files of `measure_overlap`, one per language.
-        sts: JSON files of `evaluate_sts`, in the same order.
-        prefixed: JSON files of `evaluate_sts` for the models with prefixed tokens, in the same order; empty
-            if there are no such models.
-        uriel: files of the data set with the distances; if empty, distances are left out.
-        published: CSV file of the paper's figures.
-        table: the CSV file with the languages.
-        correlations: the CSV file with the correlations.
-        bootstrap_samples: resamples of the languages.
+    The files of `measure_overlap` (`overlaps`) and of `evaluate_sts` (`sts`, and `prefixed` for the models
+    with prefixed tokens, if there are any) are in the same order. `uriel` are the files of the data set with
+    the distances, or none; `published` has the paper's figures.
     """
-    languages = pd.DataFrame([read_json(path) for path in overlaps]).set_index("language", drop=False)
+    languages = pd.DataFrame([read_json(path) for path in overlaps]).set_index("language")
     distances = pd.DataFrame(index=languages.index)
     if uriel:
         distances = distances_to_english(uriel, list(languages.index))
-    cells = [sts_cells(path) for path in sts]
-    if prefixed:
-        cells = [sts_cells(path, "prefixed") | cell for path, cell in zip(prefixed, cells, strict=True)]
+    results = {"shared": list(map(Result.read, sts)), "separate": list(map(Result.read, prefixed))}
+    variants = [sts_cells(result, "prefixed") for result in results["separate"]] or [{} for _ in sts]
     rows = [
         {
-            **cell,
-            "language": language.language,
+            **variant,
+            **sts_cells(result),
+            "language": language.Index,
             "pairs": language.pairs,
             OVERLAP: f"{language.sp_overlap:.4f}",
             **distances.loc[str(language.Index)].dropna().map("{:g}".format),
         }
-        for language, cell in zip(languages.itertuples(), cells, strict=True)
+        for language, result, variant in zip(languages.itertuples(), results["shared"], variants, strict=True)
     ]
     write_csv(table, LANGUAGE_COLUMNS, rows)
     predictors = languages[[OVERLAP]].join(distances.rename(columns=PREDICTORS))
-    files = {"shared": sts, "separate": prefixed}
-    results = {name: list(map(read_json, paths)) for name, paths in files.items() if paths}
-    write_csv(
-        correlations, CORRELATION_COLUMNS, _with_published(results, predictors, published, bootstrap_samples)
-    )
+    found = _correlations(results, predictors, read_csv(published), bootstrap_samples)
+    write_csv(correlations, CORRELATION_COLUMNS, found)
 
 
-def _with_published(
-    results: Mapping[str, Sequence[Mapping[str, Any]]],
-    predictors: pd.DataFrame,
-    published: Path,
-    samples: int,
-) -> Iterator[dict[str, Any]]:
-    """The rows of correlations by kind of embeddings, each below the paper's if all data are official."""
-    is_official = all(result["data"] == "official" for scored in results.values() for result in scored)
-    printed = {
-        (row["embeddings"], row["languages"], predictor): figure
-        for row in (read_csv(published) if is_official else ())
-        for predictor, figure in row.items()
-        if figure
-    }
-    for embeddings, scored in results.items():
-        scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
-        datasets = min(len(result["datasets"]) for result in scored)
-        about = {"embeddings": embeddings, "data": "official" if is_official else "sample"}
-        for row in _correlations(predictors, scores, embeddings, samples):
-            named = {key: row[key] for key in ("languages", "predictor")}
-            if figure := printed.get((embeddings, *named.values())):
-                yield {**about, **named, "source": "published", "spearman": figure}
-            yield {**about, **row, "source": "measured", "datasets": datasets}
+def distances_to_english(files: Sequence[Path], languages: Sequence[str]) -> pd.DataFrame:
+    """Distances from English: a row for each language, a column for each kind, NaN for what URIEL lacks.
+
+    The files are `distances2.zip` with the upper triangle of a sparse matrix for each kind, a list of its
+    languages (`.txt`), and a table from two-letter to three-letter codes (`.json`); it is an `InputError` if
+    one is missing or another one. `languages` are ISO 639 codes with two or three letters.
+    """
+    by_kind = {file.suffix: file for file in files}
+    try:
+        known = read_json(by_kind[".json"])
+        codes = [known.get(language, language) for language in languages]
+        order = [code.strip() for code in by_kind[".txt"].read_text(encoding="utf-8").split(",")]
+        english, columns = order.index(ENGLISH), {}
+        with zipfile.ZipFile(by_kind[".zip"]) as archive:
+            for kind in DISTANCES:
+                content = io.BytesIO(archive.read(f"{kind}_upper_round2_sparse.npz"))
+                upper = sparse.triu(sparse.load_npz(content), 1, format="csr")
+                columns[kind] = (upper[[english]] + upper[:, [english]].T).toarray()[0]
+        table = pd.DataFrame(columns, index=order)
+    except (OSError, ValueError, LookupError, AttributeError, zipfile.BadZipFile) as error:
+        names = ", ".join(map(str, files))
+        raise InputError(f"{names}: are not lang2vec's distances: {' '.join(str(error).split())}") from None
+    found = table[~table.index.duplicated()].reindex([_SINGLE.get(code, code) for code in codes])
+    return found.where(found >= 0).set_axis(list(languages))
 
 
 def _correlations(
-    predictors: pd.DataFrame, scores: Float64, embeddings: str, samples: int
+    results: Mapping[str, Sequence[Result]],
+    predictors: pd.DataFrame,
+    published: Sequence[Mapping[str, str]],
+    samples: int,
 ) -> Iterator[dict[str, Any]]:
+    """The rows of correlations by kind of embeddings, each below the paper's if all data are official."""
+    is_official = all(result.data == "official" for scored in results.values() for result in scored)
+    printed = {
+        (row["embeddings"], row["languages"], predictor): figure
+        for row in published
+        for predictor, figure in row.items()
+        if figure and is_official
+    }
     overlap = predictors.sp_overlap
     members = (overlap == overlap, overlap <= THRESHOLD, overlap > THRESHOLD)
-    for languages, among in zip(SUBSETS, members, strict=True):
-        for predictor, values in predictors.items():
+    for embeddings, scored in results.items():
+        scores = np.array([result.measurements["pearson avg"].value for result in scored])
+        subsets = zip(SUBSETS, members, strict=True) if scored else ()
+        for (languages, among), (predictor, values) in product(subsets, predictors.items()):
+            about = {"embeddings": embeddings, "languages": languages, "predictor": predictor}
+            about["data"] = "official" if is_official else "sample"
+            if figure := printed.get((embeddings, languages, str(predictor))):
+                yield {**about, "source": "published", "spearman": figure}
             some = (among & values.notna()).to_numpy()
             name = f"{embeddings}, {languages}, {predictor}"
-            correlation = _correlation(values.to_numpy()[some], scores[some], name, samples)
-            yield {"languages": languages, "predictor": predictor, "n": int(some.sum()), **correlation}
+            cells = _correlation(values.to_numpy()[some], scores[some], name, samples)
+            datasets = min(len(result.datasets) for result in scored)
+            yield {**about, **cells, "source": "measured", "n": some.sum(), "datasets": datasets}
 
 
 def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> dict[str, str]:
     """The cells of a correlation; none if it is not defined."""
-    if len(values) < MIN_LANGUAGES:
-        log.info("%s: no correlation over %d languages; %d are needed", name, len(values), MIN_LANGUAGES)
+    try:
+        rho = spearman(values, scores, name=name)
+    except InputError as error:
+        log.info("%s", error)
         return {}
-    for what, same in (("predictor", values), ("score", scores)):
-        if np.ptp(same) == 0:
-            log.info("%s: no correlation: the %s is %g for all %d languages", name, what, same[0], len(same))
-            return {}
-    low, high = interval(bootstrap(row_spearman, values, scores, seed=name)(samples))
-    return {
-        "spearman": percent(spearman(values, scores, name=name)),
-        "low": percent(low),
-        "high": percent(high),
-        "p": f"{permutation_p(values, scores, name=name):.3f}",
-    }
+    low, high = interval(resampled_correlations(values, scores, seed=name)["spearman"](samples))
+    p = permutation_p(values, scores, name=name)
+    return {"spearman": percent(rho), "low": percent(low), "high": percent(high), "p": f"{p:.3f}"}
 
 
 def permutation_p(x: Float64, y: Float64, *, name: str) -> float:

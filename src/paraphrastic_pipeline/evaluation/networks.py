@@ -1,10 +1,8 @@
 """Small networks on fixed vectors, trained as in SentEval, with early stopping on the development data."""
 
-import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,13 +35,13 @@ def toolkit_order(rows: pd.DataFrame, gold: npt.NDArray[Any]) -> Int64:
 
     SentEval sorts by the number of words in `sentence1`, then in `sentence2`, and then by the gold.
     """
-    sizes = [[len(text.split()) for text in rows[name].fillna("")] for name in ("sentence1", "sentence2")]
-    keys = list(zip(*sizes, gold, strict=True))
-    return np.array(sorted(range(len(rows)), key=keys.__getitem__))
+    first, second = (
+        column.fillna("").map(lambda text: len(text.split())) for column in (rows.sentence1, rows.sentence2)
+    )
+    return np.lexsort((gold, second.to_numpy(), first.to_numpy()))
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """How long a network is trained.
 
     Attributes:
@@ -70,102 +68,90 @@ def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) ->
     The network gives each score from 1 to 5 a probability and predicts their expectation. Adam minimises the
     squared error to the two probabilities, of adjacent scores, whose expectation is the gold score.
 
-    Args:
-        train: features [n, d] and gold scores, 0 to 5. A gold score below 1 is no such expectation; as in
-            SentEval, its target gives the score 1 a weight equal to the gold score, and the others 0.
-        dev: features and gold scores of the development data; their Pearson's r decides when to stop.
-        test: features of the test data.
-        at: name of the data, for errors.
+    Features are [n, d] and gold scores from 0 to 5. A gold score below 1 is no such expectation; as in
+    SentEval, its target gives the score 1 a weight equal to the gold score, and the others 0. Pearson's r on
+    `dev` decides when to stop.
 
     Returns:
-        Predicted scores of `test`, and Pearson's r on the development data.
+        Predicted scores of `test`, and Pearson's r on the development data, which `at` names in errors.
     """
     scores = np.arange(1, CLASSES + 1, dtype=np.float64)
-
-    def score(network: nn.Module) -> float:
-        return pearson(_outputs(network, dev[0]) @ scores, dev[1], name=f"{at}: development data")
-
-    with _reproducible():
-        network = nn.Sequential(nn.Linear(train[0].shape[1], CLASSES), nn.Softmax(dim=1))
-        optimizer = torch.optim.Adam(network.parameters())
-        data = TensorDataset(torch.from_numpy(train[0]), torch.from_numpy(_spread(train[1])))
-        reached = _train(network, optimizer, nn.MSELoss(), score, data, RELATEDNESS)
-        return _outputs(network, test) @ scores, reached
+    outputs, reached = _fitted(
+        lambda size: nn.Sequential(nn.Linear(size, CLASSES), nn.Softmax(dim=1)),
+        torch.optim.Adam,
+        nn.MSELoss(),
+        (train[0], _spread(train[1])),
+        RELATEDNESS,
+        lambda of_dev: pearson(of_dev @ scores, dev[1], name=f"{at}: development data"),
+        (dev[0], test),
+    )
+    return outputs @ scores, reached
 
 
 def predict_classes(train: Classes, dev: Classes, test: Float32, *, penalty: float) -> tuple[Int64, float]:
     """Predict classes with a network that has one hidden layer of sigmoids, trained with RMSprop.
 
-    Args:
-        train: features [n, d] and classes, 0 to c - 1, each at least once.
-        dev: features and classes of the development data; the accuracy on them decides when to stop.
-        test: features of the test data.
-        penalty: λ of the weight decay, which adds λθ to the gradient of every parameter θ.
+    Features are [n, d], and classes 0 to c - 1. The accuracy on `dev` decides when to stop. The weight decay
+    adds `penalty` times θ to the gradient of every parameter θ.
 
     Returns:
         Predicted classes of `test`, and the accuracy on the development data.
     """
+    classes = int(train[1].max()) + 1
+    outputs, reached = _fitted(
+        lambda size: nn.Sequential(nn.Linear(size, HIDDEN), nn.Sigmoid(), nn.Linear(HIDDEN, classes)),
+        partial(torch.optim.RMSprop, weight_decay=penalty),
+        nn.CrossEntropyLoss(),
+        train,
+        PERCEPTRON,
+        lambda of_dev: float((of_dev.argmax(1) == dev[1]).mean()),
+        (dev[0], test),
+    )
+    return outputs.argmax(1), reached
 
-    def score(network: nn.Module) -> float:
-        return float((_outputs(network, dev[0]).argmax(1) == dev[1]).mean())
 
-    with _reproducible():
-        network = nn.Sequential(
-            nn.Linear(train[0].shape[1], HIDDEN), nn.Sigmoid(), nn.Linear(HIDDEN, int(train[1].max()) + 1)
-        )
-        optimizer = torch.optim.RMSprop(network.parameters(), weight_decay=penalty)
-        data = TensorDataset(*map(torch.from_numpy, train))
-        reached = _train(network, optimizer, nn.CrossEntropyLoss(), score, data, PERCEPTRON)
-        return _outputs(network, test).argmax(1), reached
-
-
-def _train(
-    network: nn.Module,
-    optimizer: torch.optim.Optimizer,
+def _fitted(
+    build: Callable[[int], nn.Module],
+    optimizer_of: Callable[[Any], torch.optim.Optimizer],
     loss: nn.Module,
-    score: Callable[[nn.Module], float],
-    data: TensorDataset,
+    train: tuple[Float32, npt.NDArray[Any]],
     schedule: Schedule,
-) -> float:
-    """Train a network, restore the weights with the highest score, and return that score."""
-    orders = np.random.RandomState(SEED)
-    best, kept = -np.inf, network.state_dict()
-    epoch = fruitless = 0
-    while epoch <= schedule.max_epochs and fruitless <= schedule.patience:
-        for _ in range(schedule.epochs):
-            order = torch.from_numpy(orders.permutation(len(data)))
-            for batch in order.split(schedule.batch_size):
-                features, targets = data[batch]
-                optimizer.zero_grad()
-                loss(network(features), targets).backward()
-                optimizer.step()
-        epoch += schedule.epochs
-        reached = score(network)
-        if reached > best:
-            best, kept = reached, copy.deepcopy(network.state_dict())
-        else:
-            fruitless += 1
-    network.load_state_dict(kept)
-    return float(best)
+    score: Callable[[Float64], float],
+    features: tuple[Float32, Float32],
+) -> tuple[Float64, float]:
+    """Outputs for test data of the network whose outputs for development data have the best score, and that.
 
-
-@contextmanager
-def _reproducible() -> Iterator[None]:
-    """Seed torch, and use one thread: more gain nothing, and results must not depend on their number."""
+    The results do not depend on what was drawn before, or on the number of threads; more than one gain
+    nothing.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    dev, test = map(torch.from_numpy, features)
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
-            yield
+            network = build(train[0].shape[1])
+            optimizer = optimizer_of(network.parameters())
+            orders, data = np.random.RandomState(SEED), TensorDataset(*map(torch.from_numpy, train))
+            best, outputs = -np.inf, np.empty(0)
+            epoch = fruitless = 0
+            while epoch <= schedule.max_epochs and fruitless <= schedule.patience:
+                for _ in range(schedule.epochs):
+                    for batch in torch.from_numpy(orders.permutation(len(data))).split(schedule.batch_size):
+                        rows, targets = data[batch]
+                        optimizer.zero_grad()
+                        loss(network(rows), targets).backward()
+                        optimizer.step()
+                epoch += schedule.epochs
+                with torch.no_grad():
+                    reached = score(network(dev).double().numpy())
+                    if reached > best:
+                        best, outputs = reached, network(test).double().numpy()
+                    else:
+                        fruitless += 1
     finally:
         torch.set_num_threads(threads)
-
-
-def _outputs(network: nn.Module, features: Float32) -> Float64:
-    with torch.no_grad():
-        outputs: torch.Tensor = network(torch.from_numpy(features))
-    return outputs.double().numpy()
+    return outputs, float(best)
 
 
 def _spread(scores: Float64) -> Float32:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.training.dataset import SIDES
 from paraphrastic_pipeline.training.pair_dataset import PairDataset, open_vocabularies, pieces_of_rows
@@ -20,12 +19,10 @@ def measure_overlap(
     not the languages share a vocabulary (Wieting et al. 2019, section 4.2, footnote 6). Only the encoder's
     first unit is measured.
 
-    Args:
-        dataset: HDF5 file of `encode_dataset`.
-        vocabularies: sentencepiece models of the data set, in the order in which it was encoded.
-        overlap: JSON file with the other `language`, the number of `pairs`, the number of `pieces` by
-            language and of those in `common`, and `sp_overlap`, from 0 to 1.
-        languages: languages of the two sides, one of which is `en`.
+    `dataset` is an HDF5 file of `encode_dataset`, and `vocabularies` are its sentencepiece models in the
+    order in which it was encoded. One of the two `languages` is `en`. The JSON file `overlap` has the other
+    `language`, the number of `pairs`, of `pieces` by language and of those in `common`, and `sp_overlap`,
+    from 0 to 1.
     """
     with PairDataset(dataset) as data:
         unit, pairs = data.units[0], len(data)
@@ -40,17 +37,8 @@ def measure_overlap(
             language: set(spelled[data.counts(side)[0][: len(spelled)] > 0].tolist())
             for side, language in zip(SIDES, languages, strict=True)
         }
-    if not pieces["en"]:
-        raise InputError(f"{dataset}: no English sentence has a piece of {vocabularies[0]}")
     (other,) = (language for language in languages if language != "en")
-    common = pieces["en"] & pieces[other]
-    write_json(
-        overlap,
-        {
-            "language": other,
-            "pairs": pairs,
-            "pieces": {language: len(spellings) for language, spellings in pieces.items()},
-            "common": len(common),
-            "sp_overlap": len(common) / len(pieces["en"]),
-        },
-    )
+    common = len(pieces["en"] & pieces[other])
+    counts = {language: len(spellings) for language, spellings in pieces.items()}
+    content = {"language": other, "pairs": pairs, "pieces": counts, "common": common}
+    write_json(overlap, {**content, "sp_overlap": common / counts["en"]})

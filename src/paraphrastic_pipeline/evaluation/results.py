@@ -1,73 +1,75 @@
 """Results of evaluations: the figures of a system on a task, with their intervals and the data's digests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from paraphrastic.base.files import Json, read_json, write_json
-from paraphrastic.model.encoder import Encoder
-from paraphrastic_pipeline.evaluation.figures import Figure
+from paraphrastic.base.files import Json, read_json
 from paraphrastic_pipeline.evaluation.testset_names import LICENSED
 
 Source = Literal["measured", "untrained"]
 
 
-def write_result(
-    result: Path,
-    encoder: Encoder,
-    figures: Mapping[str, Figure],
-    *,
-    task: str,
-    official: Path | None,
-    source: Source,
-    bootstrap_samples: int,
-    sample: bool = False,
-) -> None:
-    """Write the figures of a system as JSON.
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A figure, its 95 % interval as [low, high], and the number of items that it is measured on."""
 
-    `measurements` has the `value`, 95 % `interval` and `n` of each figure, and `datasets` the `digest` of
-    each data set, whether it is `official`, and what the evaluation says about it. `data` is `official` if
-    all data sets are and the encoder was not trained on a sample; a model's held-out pairs are its `own`.
+    value: float
+    interval: list[float]
+    n: int
 
-    Args:
-        result: the JSON file.
-        encoder: the encoder that was evaluated.
-        figures: what the evaluation returned.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the JSON file of a system and a task says.
+
+    Attributes:
         task: name of the task.
-        official: JSON file with the digests of the official data, by data set; None for held-out pairs.
+        system: the encoder's label.
         source: whether the encoder was trained.
-        bootstrap_samples: number of resamples of the test data, for the intervals.
-        sample: whether the encoder was trained on a sample.
+        data: `official` if all data sets are and the encoder was not trained on a sample, or else `sample`; a
+            model's held-out pairs are its `own`.
+        dim: dimension of the vectors.
+        digest: the encoder's digest.
+        measurements: figures by name.
+        datasets: the `digest` of each data set, whether it is `official`, and what the evaluation says
+            about it.
     """
-    known = read_json(official) if official else {}
-    datasets: dict[str, Json] = {}
-    for data in (data for figure in figures.values() for data in figure.data):
-        is_official = known.get(data.name) == (data.recognized_by or data.digest)
-        datasets[data.name] = {**data.about, "digest": data.digest, "official": is_official}
-    kind = "official" if all(about["official"] for about in datasets.values()) else "sample"
-    write_json(
-        result,
-        {
-            "task": task,
-            "system": encoder.label,
-            "source": source,
-            "data": "sample" if sample else kind if official else "own",
-            "dim": encoder.dim,
-            "digest": encoder.digest,
-            "measurements": {
-                name: {
-                    "value": float(figure.value),
-                    "interval": figure.interval(bootstrap_samples),
-                    "n": int(figure.n),
-                }
-                for name, figure in figures.items()
-            },
-            "datasets": datasets,
-        },
-    )
+
+    task: str
+    system: str
+    source: Source
+    data: str
+    dim: int
+    digest: str
+    measurements: Mapping[str, Measured]
+    datasets: Mapping[str, Json]
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Result":
+        """Read what `write_result` has written."""
+        content = read_json(path)
+        measured = {name: Measured(**figure) for name, figure in content.pop("measurements").items()}
+        return cls(**content, measurements=measured)
+
+    @property
+    def without(self) -> str:
+        """What the means are without, such as `2013 without SMT`; empty if they lack nothing."""
+        lacks = self.task == "sts" and "/".join(LICENSED) not in self.datasets
+        return " without ".join(LICENSED) if lacks else ""
+
+    @property
+    def name(self) -> str:
+        """The name of the system, with a note on what its means are without."""
+        return self.system + (f" ({self.without})" if self.without else "")
 
 
-def left_out(result: Mapping[str, Any]) -> list[str]:
-    """What the means of a result are without, such as `2013 without SMT`."""
-    is_without = result["task"] == "sts" and "/".join(LICENSED) not in result["datasets"]
-    return [" without ".join(LICENSED)] if is_without else []
+def percent(value: float, digits: int = 1) -> str:
+    """A figure × 100."""
+    return f"{100 * value:.{digits}f}"
+
+
+def bracketed(interval: Sequence[str]) -> str:
+    """An interval as text, from its ends: `[64.7, 67.3]`."""
+    return f"[{', '.join(interval)}]"

@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, zip_longest
+from itertools import chain, product, zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -43,6 +43,10 @@ class Halves(NamedTuple):
     tokenize: Callable[[Sequence[str]], Any] | None
     embed: Callable[[Any], Any]
 
+    def both(self, sentences: Sequence[str]) -> None:
+        """Embed sentences."""
+        self.embed(self.tokenize(sentences) if self.tokenize else sentences)
+
 
 def measure_speed(
     systems: Mapping[str, str | Mapping[str, Any]],
@@ -58,20 +62,14 @@ def measure_speed(
 ) -> None:
     """Measure systems on the same sentences: on one core, on all cores, and on a GPU if torch sees one.
 
-    Args:
-        systems: systems by name, in the form that `open_encoder` takes.
-        corpora: Parquet files with pairs in random order.
-        columns: the columns of each that are in the language.
-        speeds: JSON file with the machine and the `rows` of `measure`, each with `system`, `dim`, `device`
-            and `cores` (null for a GPU). A system that does not run on a GPU has no rows there.
-        language: language of the sentences.
-        threads: number of cores that may be used.
-        sentences: largest number of distinct sentences to embed.
-        seconds: approximate time that a repeat may take.
-        repeats: how often each measurement is repeated.
+    `systems` are given by name, in the form that `open_encoder` takes. `corpora` are Parquet files with pairs
+    in random order, and `columns` those of each that are in the `language`; at most so many distinct
+    `sentences` of them are embedded, on at most so many `threads`. Each measurement takes about so many
+    `seconds`, and is repeated.
 
-    Raises:
-        InputError: there is no sentence, or a system cannot be opened.
+    The JSON file `speeds` has the machine and the `rows` of `measure`, each with `system`, `dim`, `device`
+    and `cores` (null for a GPU). A system that does not run on a GPU has no rows there. It is an `InputError`
+    if there is no sentence, or if a system cannot be opened.
     """
     import torch
 
@@ -83,18 +81,18 @@ def measure_speed(
     os.environ["RAYON_NUM_THREADS"] = str(threads)
     setups = [("cpu", count) for count in sorted({1, threads})] + ([("gpu", threads)] if gpu else [])
     rows: list[Json] = []
-    for name, system in systems.items():
-        for device, count in setups:
-            with held_to(count):
-                encoder = open_encoder(system, threads=count, device="cpu" if device == "cpu" else None)
-                if (halves := halves_of(encoder, language, device)) is None:
-                    log.info("%s does not run on a GPU", name)
-                    continue
-                about = {"system": encoder.label, "dim": encoder.dim, "device": device}
-                about["cores"] = count if device == "cpu" else None
-                for size in BATCH_SIZES:
-                    found = measure(halves, chosen, batch_size=size, seconds=seconds, repeats=repeats)
-                    rows += [{**about, **row} for row in found]
+    for (name, system), (device, count) in product(systems.items(), setups):
+        with held_to(count):
+            encoder = open_encoder(system, threads=count, device="cpu" if device == "cpu" else None)
+            halves = halves_of(encoder, language, device)
+            if halves is None:
+                log.info("%s does not run on a GPU", name)
+                continue
+            about = {"system": encoder.label, "dim": encoder.dim, "device": device}
+            about["cores"] = count if device == "cpu" else None
+            for size in BATCH_SIZES:
+                found = measure(halves, chosen, batch_size=size, seconds=seconds, repeats=repeats)
+                rows += [{**about, **row} for row in found]
     machine = {"processor": processor_name(), "cores": threads, "gpu": gpu}
     write_json(speeds, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows})
 
@@ -102,12 +100,10 @@ def measure_speed(
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
     """Distinct sentences, taken in turn from the beginning of each corpus, whose order is random."""
     columns = [
-        dataset(path).head(count, columns=[column])[column].to_pylist()
-        for path, names in corpora
-        for column in names
+        dataset(path).head(count, columns=[column])[column] for path, names in corpora for column in names
     ]
-    alternating = (text for text in chain.from_iterable(zip_longest(*columns)) if text is not None)
-    return list(dict.fromkeys(alternating))[:count]
+    alternating = chain.from_iterable(zip_longest(*(column.to_pylist() for column in columns)))
+    return list(dict.fromkeys(filter(None, alternating)))[:count]
 
 
 @contextmanager
@@ -168,25 +164,20 @@ def measure(
         Rows with `batch_size`, `preprocessing` (`counted` or `not counted`), the number of `sentences`
         embedded, and the `seconds` of each repeat.
     """
-    tokenize, embed = halves
     ordered = sorted(sentences, key=len)
     batches = [ordered[start : start + batch_size] for start in range(0, len(ordered), batch_size)]
     batches = [batches[place] for place in np.random.default_rng(0).permutation(len(batches))]
-
-    def both(batch: Sequence[str]) -> None:
-        embed(tokenize(batch) if tokenize else batch)
-
     # Compiling and loading that happen on first use must not be timed.
-    both(batches[0])
+    halves.both(batches[0])
     start, done = time.perf_counter(), 0
     while done < len(batches) and (done == 0 or time.perf_counter() - start < seconds):
-        both(batches[done])
+        halves.both(batches[done])
         done += 1
     batches = batches[:done]
-    times = {"counted": [_seconds(both, batches) for _ in range(repeats)]}
-    if tokenize:
-        tokenized = [tokenize(batch) for batch in batches]
-        times["not counted"] = [_seconds(embed, tokenized) for _ in range(repeats)]
+    times = {"counted": [_seconds(halves.both, batches) for _ in range(repeats)]}
+    if halves.tokenize:
+        tokenized = [halves.tokenize(batch) for batch in batches]
+        times["not counted"] = [_seconds(halves.embed, tokenized) for _ in range(repeats)]
     about = {"batch_size": batch_size, "sentences": sum(map(len, batches))}
     return [{**about, "preprocessing": name, "seconds": taken} for name, taken in times.items()]
 

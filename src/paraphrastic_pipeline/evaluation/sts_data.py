@@ -1,17 +1,18 @@
-"""Reader of the STS test sets."""
+"""Reader of the STS test sets, from their archive and, for STS 2017, from the Hugging Face Hub."""
 
+import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path, PurePosixPath
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
-from paraphrastic_pipeline.evaluation.other_sources import track_of
+from paraphrastic_pipeline.corpus.lines import readable_lines
+from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile, labelled_files
 from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -20,7 +21,7 @@ from paraphrastic_pipeline.evaluation.testset_names import (
     LICENSED,
     TRACKS,
 )
-from paraphrastic_pipeline.registry.archive import files_in
+from paraphrastic_pipeline.registry.archive import open_stream
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +38,36 @@ _SCHEMA = pa.schema(
         "genre": pa.string(),
     }
 )
-# Rows of this schema.
-_Rows = list[dict[str, Any]]
+_PAIR = ("sentence1", "sentence2")
+
+
+class _Dataset(NamedTuple):
+    """A data set: its file in the archive, the columns that lines begin with, and a file of gold scores."""
+
+    year: str
+    name: str
+    file: str
+    columns: Sequence[str] = _PAIR
+    gold: str = ""
+
+
+def _datasets() -> Iterator[_Dataset]:
+    for year, names in DATASETS.items():
+        for name in names:
+            # In the official files of 2016, further columns give the sources of both sentences.
+            path = f"STS{year[2:]}-en-test/STS.{{}}.{name}.txt"
+            yield _Dataset(year, name, path.format("input"), gold=path.format("gs"))
+    for name, track in TRACKS.items():
+        yield _Dataset("2017", name, f"STS17-test/STS.input.{track.file}.txt", (*_PAIR, "gold"))
+    columns = ("genre", "file", "year", "number", "gold", *_PAIR)
+    for part in BENCHMARK_PARTS:
+        yield _Dataset(BENCHMARK, part, f"stsbenchmark/sts-{part}.csv", columns)
 
 
 def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     """Gather the test sets of STS 2012–2017 and of STS Benchmark, which an archive has, in one Parquet file.
 
-    If `download` is a list, tracks of 2017 are in further files; see `other_sources.track_of`.
+    If `download` is a list, tracks of 2017 are in further files; see `track_of`.
 
     Columns: `year` (or `stsb`), `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold`
     (0–5), `genre` (STS Benchmark only). Official files have some lines without a gold score. Their `gold` is
@@ -53,89 +76,71 @@ def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     English track, which is used to choose models.
     """
     archive, *tracks = [download] if isinstance(download, Path) else download
-    members = {}
-    for path, stream in files_in(archive, max_bytes=MAX_ARCHIVE_BYTES):
-        if _is_of_sts(PurePosixPath(path)):
-            name = "/".join(PurePosixPath(path).parts[-2:])
-            members[name] = LabelledFile(f"{archive}: {name}", stream.read())
+    names = {name for dataset in _datasets() for name in (dataset.file, dataset.gold)}
+    members = labelled_files(archive, names, max_bytes=MAX_ARCHIVE_BYTES)
     for file in tracks:
         name, text = track_of(file)
         members[name] = LabelledFile(str(file), text.encode())
-    parts = chain(_english_years(archive, members), _tracks(archive, members), _benchmark(archive, members))
-    write_table(testsets, pa.Table.from_pylist(list(chain.from_iterable(parts)), schema=_SCHEMA))
+    rows: list[Json] = []
+    for dataset in _datasets():
+        missing = [file for file in (dataset.file, dataset.gold) if file and file not in members]
+        if not missing:
+            rows += _rows(archive, dataset, members[dataset.file], members.get(dataset.gold))
+        elif (dataset.year, dataset.name) == LICENSED:
+            log.info("%s: STS %s lacks %s, whose sentences need a licence", archive, *LICENSED)
+        elif dataset.year in DATASETS or dataset.name == DEVELOPMENT:
+            raise InputError(f"{archive}: {missing[0]} is missing")
+    write_table(testsets, pa.Table.from_pylist(rows, schema=_SCHEMA))
 
 
-def _is_of_sts(name: PurePosixPath) -> bool:
-    """Whether a member is in a folder of STS; macOS adds files of its own under the same names."""
-    return name.parent.name.lower().startswith("sts") and "__MACOSX" not in name.parts
+def track_of(path: Path) -> tuple[str, str]:
+    """A file of `mteb/sts17-crosslingual-sts` as a track's file in the archive of STS: its name and lines.
 
+    The languages of the track are in the file's name, such as `en-ar.jsonl.gz`. Each line is a JSON object
+    with `sentence1`, `sentence2` and `score`.
 
-def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:
-    for year, datasets in DATASETS.items():
-        for dataset in datasets:
-            folder = f"STS{year[2:]}-en-test"
-            sentences = members.get(f"{folder}/STS.input.{dataset}.txt")
-            gold = members.get(f"{folder}/STS.gs.{dataset}.txt")
-            if sentences and gold:
-                # In the official files of 2016, further columns give the sources of both sentences.
-                yield _rows(archive, year, dataset, sentences, ("sentence1", "sentence2"), gold)
-            elif (year, dataset) == LICENSED:
-                log.info("%s: STS %s lacks %s, whose sentences need a licence", archive, *LICENSED)
-            else:
-                kind = "gs" if sentences else "input"
-                raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
-
-
-def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:
-    for name, track in TRACKS.items():
-        if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
-            yield _rows(archive, "2017", name, member, ("sentence1", "sentence2", "gold"))
-        elif name == DEVELOPMENT:
-            raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
-
-
-def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[_Rows]:
-    columns = ("genre", "file", "year", "number", "gold", "sentence1", "sentence2")
-    for part in BENCHMARK_PARTS:
-        # The original archive's folder is called stsbenchmark.
-        for folder in ("STSBenchmark", "stsbenchmark"):
-            if member := members.get(f"{folder}/sts-{part}.csv"):
-                yield _rows(archive, BENCHMARK, part, member, columns)
-
-
-def _rows(
-    archive: Path,
-    year: str,
-    dataset: str,
-    file: LabelledFile,
-    columns: Sequence[str],
-    gold: LabelledFile | None = None,
-) -> _Rows:
-    """The pairs of a file whose lines begin with these tab-separated columns.
-
-    Gold scores come from a file of their own or from a column. A missing one is null.
+    Raises:
+        InputError: the file is not of a track, or a line is another one.
     """
+    files = {"-".join(track.languages): track.file for track in TRACKS.values()}
+    languages = path.name.partition(".")[0]
+    if languages not in files:
+        raise InputError(f"{path}: is not named after the languages of a track of STS 2017")
+    lines = []
+    with open_stream(path, max_bytes=MAX_ARCHIVE_BYTES) as stream:
+        for number, line in readable_lines(stream, str(path)):
+            try:
+                row = json.loads(line)
+                cells = [str(row[key]) for key in ("sentence1", "sentence2", "score")]
+            except (ValueError, LookupError, TypeError):
+                cause = "is not a JSON object with sentence1, sentence2 and score"
+                raise InputError(f"{path}:{number}: {cause}") from None
+            lines.append("\t".join(" ".join(cell.split()) for cell in cells))
+    return f"STS17-test/STS.input.{files[languages]}.txt", "\n".join(lines)
+
+
+def _rows(archive: Path, dataset: _Dataset, file: LabelledFile, gold: LabelledFile | None) -> list[Json]:
+    """The pairs of a data set; a missing gold score is null."""
     lines = file.lines()
     scores = _aligned(file, lines, gold) if gold else [""] * len(lines)
     rows = []
     for number, (line, score) in enumerate(zip(lines, scores, strict=True), start=1):
         if not line.strip() and not score.strip():
             continue
-        cells = {"gold": score, **dict(zip(columns, line.split("\t"), strict=False))}
+        cells = {"gold": score, **dict(zip(dataset.columns, line.split("\t"), strict=False))}
         if "sentence2" not in cells:
-            what = "seven fields with tabs" if "genre" in columns else "two sentences with a tab"
+            what = "two sentences with a tab" if len(dataset.columns) < 7 else "seven fields with tabs"
             raise file.fault(number, f"expected {what} between them")
         text = cells["gold"]
         value = (gold or file).score(number, text, what="gold score") if text.strip() else None
-        known = {name: cells.get(name) for name in ("sentence1", "sentence2", "genre")}
-        rows.append({**known, "year": year, "dataset": dataset, "line": number, "gold": value})
+        about = {"year": dataset.year, "dataset": dataset.name, "line": number, "gold": value}
+        rows.append({**cells, **about})
     missing = sum(row["gold"] is None for row in rows)
-    if missing:
-        log.info(
-            "%s: STS %s %s: %d of %d pairs have no gold score", archive, year, dataset, missing, len(rows)
-        )
+    where = f"{archive}: STS {dataset.year} {dataset.name}"
     if missing == len(rows):
-        raise InputError(f"{archive}: STS {year} {dataset} has no pair with a gold score")
+        raise InputError(f"{where} has no pair with a gold score")
+    if missing:
+        log.info("%s: %d of %d pairs have no gold score", where, missing, len(rows))
     return rows
 
 

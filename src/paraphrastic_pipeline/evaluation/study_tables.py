@@ -1,11 +1,12 @@
 """The table of studies: models with other settings, and models of parts of a corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
 
-from paraphrastic.base.files import read_json
+from paraphrastic.base.files import Json
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
+from paraphrastic_pipeline.evaluation.results import Result
 from paraphrastic_pipeline.evaluation.system_tables import sts_cells
 from paraphrastic_pipeline.evaluation.testset_names import STS_DATASETS
 
@@ -31,46 +32,28 @@ def tabulate_studies(
     their 95 % interval, as in `sts_low` to `sts_high`. Published rows of a study come before its measured
     rows if all of these are on official test data. Without test sets of STS, their columns are empty.
 
-    Args:
-        sweeps: CSV files of `choose_model`, in the order of the rows.
-        sts: JSON files of `evaluate_sts`, in the same order; none if STS is not evaluated.
-        published: CSV file with the columns `study`, `setting`, `system`, `development`, `sts` and
-            `sts_datasets`.
-        table: the CSV file.
-        models: study, setting and name of the model of each row.
+    `sweeps` are files of `choose_model`, and `sts` of `evaluate_sts`, if it was evaluated, both in the order
+    of the rows; `models` has the study, the setting and the name of the model of each row. `published` has
+    the columns `study`, `setting`, `system`, `development`, `sts` and `sts_datasets`.
     """
-    known = read_csv(published)
-    rows: list[Mapping[str, Any]] = []
-    results: Sequence[Path | None] = sts or [None] * len(models)
-    files = zip(models, sweeps, results, strict=True)
-    measured = [_row(*model, sweep, result) for model, sweep, result in files]
-    for study in dict.fromkeys(study for study, *_ in models):
-        of_study = [row for row in measured if row["study"] == study]
-        if all(row["data"] == "official" for row in of_study):
-            rows += [_printed(row) for row in known if row["study"] == study]
-        rows += of_study
-    write_csv(table, STUDIES_COLUMNS, rows)
+    rows: dict[str, list[Json]] = {}
+    for (study, setting, model), sweep, path in zip_longest(models, sweeps, sts):
+        about = {"study": study, "setting": setting, "model": model}
+        rows.setdefault(study, []).append(about | _measured(sweep, path))
+    for row in reversed(read_csv(published)):
+        of_study = rows.get(row["study"], [])
+        if of_study and all(other["data"] == "official" for other in of_study):
+            datasets = STS_DATASETS if row["sts"] or row["sts_datasets"] else ""
+            of_study.insert(0, {**row, "source": "published", "data": "official", "datasets": datasets})
+    write_csv(table, STUDIES_COLUMNS, chain.from_iterable(rows.values()))
 
 
-def _printed(row: Mapping[str, str]) -> Mapping[str, Any]:
-    datasets = STS_DATASETS if row["sts"] or row["sts_datasets"] else ""
-    return {**row, "source": "published", "data": "official", "datasets": datasets}
-
-
-def _row(study: str, setting: str, model: str, sweep: Path, sts: Path | None) -> Mapping[str, Any]:
+def _measured(sweep: Path, sts: Path | None) -> Json:
     development = next(row["development"] for row in read_csv(sweep) if row["chosen"])
-    about = {
-        "study": study,
-        "setting": setting,
-        "model": model,
-        "source": "measured",
-        "data": "",
-        "development": f"{float(development):.1f}" if development else "",
-    }
+    printed = f"{float(development):.1f}" if development else ""
+    cells = {"development": printed, "source": "measured", "data": ""}
     if sts is None:
-        return about
-    return about | {
-        **sts_cells(sts),
-        "datasets": str(len(read_json(sts)["datasets"])),
-        **sts_cells(sts, "sts_datasets", mean="datasets"),
-    }
+        return cells
+    result = Result.read(sts)
+    both = sts_cells(result) | sts_cells(result, "sts_datasets", mean="datasets")
+    return {**cells, **both, "datasets": len(result.datasets)}

@@ -1,16 +1,13 @@
 """Tables of systems: published figures above measured ones, and the intervals of the measured ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import hypot
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import NamedTuple
 
-from paraphrastic.base.files import read_json
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.percentages import percent
-from paraphrastic_pipeline.evaluation.results import left_out
+from paraphrastic_pipeline.evaluation.results import Measured, Result, percent
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, Layout
 
 # The row that gathers models is named after their encoder, followed by this.
@@ -20,9 +17,8 @@ INTERVAL_COLUMNS = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A figure of a system: its value, the ends of its interval, and its deviation over training runs."""
+class Entry(NamedTuple):
+    """A figure in a table: its value, the ends of its interval, and its deviation over training runs."""
 
     value: float
     low: float
@@ -31,53 +27,40 @@ class Measured:
     deviation: float | None = None
 
     @classmethod
-    def mean_of_runs(cls, runs: Sequence[Mapping[str, Any]]) -> "Measured":
+    def mean_of_runs(cls, runs: Sequence[Measured]) -> "Entry":
         """The mean of the figures of training runs, which have the same test data."""
-        values = [run["value"] for run in runs]
-        low, high = (fmean(ends) for ends in zip(*(run["interval"] for run in runs), strict=True))
-        return cls(fmean(values), low, high, runs[0]["n"], stdev(values) if len(runs) > 1 else None)
+        values = [run.value for run in runs]
+        low, high = (fmean(ends) for ends in zip(*(run.interval for run in runs), strict=True))
+        return cls(fmean(values), low, high, runs[0].n, stdev(values) if len(runs) > 1 else None)
 
     @classmethod
-    def mean_of_data(cls, figures: Sequence["Measured"]) -> "Measured":
+    def mean_of_data(cls, entries: Sequence["Entry"]) -> "Entry":
         """The mean of figures on several test sets, whose errors are independent."""
-        count, value = len(figures), fmean(figure.value for figure in figures)
-        below, above = (
-            hypot(*(getattr(figure, end) - figure.value for figure in figures)) / count
-            for end in ("low", "high")
-        )
-        return cls(value, value - below, value + above, sum(figure.n for figure in figures))
+        count, value = len(entries), fmean(entry.value for entry in entries)
+        below = hypot(*(entry.low - entry.value for entry in entries)) / count
+        above = hypot(*(entry.high - entry.value for entry in entries)) / count
+        return cls(value, value - below, value + above, sum(entry.n for entry in entries))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row: the name of a system in the configuration, cells that are no figures, and figures by column."""
 
     name: str
-    about: Mapping[str, str]
-    figures: Mapping[str, Measured]
+    about: dict[str, str]
+    entries: Mapping[str, Entry]
 
     def with_mean(self) -> "Row":
-        """The row with the mean of its figures as `avg`, if it has several."""
-        if len(self.figures) < 2:
-            return self
-        mean = Measured.mean_of_data(list(self.figures.values()))
-        return Row(self.name, self.about, {**self.figures, "avg": mean})
-
-    def cells(self, digits: int) -> dict[str, str]:
-        """The cells of the table."""
-        numbers = {column: percent(figure.value, digits) for column, figure in self.figures.items()}
-        return {**self.about, **numbers}
+        """The row with the mean of its figures as `avg`."""
+        return self._replace(entries={**self.entries, "avg": Entry.mean_of_data([*self.entries.values()])})
 
     def intervals(self) -> Iterator[dict[str, str]]:
         """The rows of the file of intervals."""
         about = {**self.about, "name": self.name, "row": self.about.get("pair", "")}
-        for column, figure in self.figures.items():
+        for column, entry in self.entries.items():
             numbers = {
-                key: percent(number, 4)
-                for key in ("value", "low", "high", "deviation")
-                if (number := getattr(figure, key)) is not None
+                name: percent(number, 4) for name, number in entry._asdict().items() if number is not None
             }
-            yield {**about, "column": column, **numbers, "n": str(figure.n)}
+            yield {**about, "column": column, **numbers, "n": str(entry.n)}
 
 
 def tabulate_systems(
@@ -107,51 +90,60 @@ def tabulate_systems(
         gather: systems of one language pair each. They also share a row, whose `name` is *.
     """
     layout = LAYOUTS[name]
-    read = {system: list(map(read_json, paths)) for system, paths in systems.items()}
-    results = [result for runs in read.values() for result in runs]
-    columns = layout.header(results)
-    rows = [row for system, runs in read.items() for row in _rows(system, runs, layout)]
+    results = {system: [Result.read(path) for path in paths] for system, paths in systems.items()}
+    every = [result for runs in results.values() for result in runs]
+    columns = layout.columns_of(name for result in every for name in result.measurements)
+    rows = [row for system, runs in results.items() for row in _rows(system, runs, layout, columns)]
     if "pair" not in layout.fields:
-        rows = [*gathered([row for row in rows if row.name in gather], columns), *rows]
+        rows = [*gathered([row for row in rows if row.name in gather], [*columns]), *rows]
+    names = [*columns]
     if layout.prefix:
-        rows = [row.with_mean() for row in rows]
-    official = all(result["data"] == "official" for result in results)
-    known = list(_published(published, layout, columns)) if published and official else []
-    groups = list(dict.fromkeys(row["group"] for row in known))
-    known.sort(key=lambda row: groups.index(row["group"]))
-    header = ["system", "source", "data", *layout.fields, *columns]
-    write_csv(table, header, [*known, *(row.cells(layout.digits) for row in rows)])
-    cells = [
+        names.append("avg")
+        rows = [row.with_mean() if len(row.entries) > 1 else row for row in rows]
+    official = all(result.data == "official" for result in every)
+    known = _published(published, layout, columns) if published and official else []
+    shown = [
+        row.about | {column: percent(entry.value, layout.digits) for column, entry in row.entries.items()}
+        for row in rows
+    ]
+    write_csv(table, ["system", "source", "data", *layout.fields, *names], [*known, *shown])
+    printed = [
         {**row, "row": row.get("pair", ""), "column": column, "value": row[column]}
         for row in known
-        for column in columns
+        for column in names
         if row[column]
     ]
-    write_csv(intervals, INTERVAL_COLUMNS, [*cells, *(cell for row in rows for cell in row.intervals())])
+    write_csv(intervals, INTERVAL_COLUMNS, [*printed, *(cells for row in rows for cells in row.intervals())])
 
 
-def _rows(name: str, runs: Sequence[Mapping[str, Any]], layout: Layout) -> Iterator[Row]:
-    content = runs[0]
-    seeds = f" ({len(runs)} seeds)" if len(runs) > 1 else ""
-    for line in layout.lines(content):
-        about = {
-            "system": system_name(content) + line.suffix + seeds,
-            # A system's name is its kind of encoder, followed by the model's own name.
-            "kind": content["system"].removesuffix(f" {name}"),
-            "source": content["source"],
-            "data": content["data"],
-            "dim": str(content["dim"]),
-            **line.fields,
+def _rows(name: str, runs: Sequence[Result], layout: Layout, columns: Mapping[str, str]) -> Iterator[Row]:
+    """The rows of a system: one, or one for each pair and scoring if the table has a column `pair`."""
+    first, seeds = runs[0], f" ({len(runs)} seeds)" if len(runs) > 1 else ""
+    about = {
+        # A system's name is its kind of encoder, followed by the model's own name.
+        "kind": first.system.removesuffix(f" {name}"),
+        "source": first.source,
+        "data": first.data,
+        "dim": str(first.dim),
+    }
+    for ending, suffix, fields in _lines(first) if "pair" in layout.fields else [("", "", {})]:
+        entries = {
+            column: Entry.mean_of_runs([run.measurements[figure + ending] for run in runs])
+            for column, figure in columns.items()
+            if figure + ending in first.measurements
         }
-        measured = {
-            column: [run["measurements"].get(figure) for run in runs]
-            for column, figure in line.columns.items()
-        }
-        figures = {
-            column: Measured.mean_of_runs(of_runs) for column, of_runs in measured.items() if all(of_runs)
-        }
-        if figures:
-            yield Row(name, about, figures)
+        if entries:
+            yield Row(name, {**about, "system": first.name + suffix + seeds, **fields}, entries)
+
+
+def _lines(result: Result) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The ends of the names of figures and of the system, and more cells, for each pair and scoring."""
+    for pair, about in result.datasets.items():
+        if "scorings" not in about:
+            yield f" {pair}", "", {"pair": pair, "n": str(about["n"])}
+        for scoring, chosen in about.get("scorings", {}).items():
+            cells = {"pair": pair, "threshold": f"{chosen['threshold']:.4f}"}
+            yield f" {pair} {scoring}", f" ({scoring})", cells
 
 
 def gathered(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
@@ -161,49 +153,47 @@ def gathered(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
     tracks with Arabic and on the English one, but a model of English only on the English one.
     """
     chosen: dict[str, Row] = {}
-    for row in sorted(rows, key=lambda row: len(row.figures)):
-        chosen = {**dict.fromkeys(row.figures, row), **chosen}
+    for row in sorted(rows, key=lambda row: len(row.entries)):
+        chosen = {**dict.fromkeys(row.entries, row), **chosen}
     used = list({row.name: row.about for row in chosen.values()}.values())
     if len(used) < 2:
         return []
-    same = {
-        key: values.pop()
-        for key in ("kind", "data", "dim")
-        if len(values := {about[key] for about in used}) == 1
-    }
+    same = dict(set.intersection(*(set(about.items()) for about in used)))
     system = f"{same['kind']}, {GATHERED}" if "kind" in same else GATHERED
     about = {"data": "sample", **same, "system": system, "source": "measured"}
-    figures = {column: chosen[column].figures[column] for column in columns if column in chosen}
-    return [Row("*", about, figures)]
+    entries = {column: chosen[column].entries[column] for column in columns if column in chosen}
+    return [Row("*", about, entries)]
 
 
-def _published(path: Path, layout: Layout, columns: Sequence[str]) -> Iterator[dict[str, str]]:
+def _published(path: Path, layout: Layout, columns: Mapping[str, str]) -> list[dict[str, str]]:
+    """Published rows that have figures, those of a paper's table together."""
+    rows = []
     for row in read_csv(path):
-        fields = {key: row.get(key, "") for key in layout.fields}
-        numbers = {column: layout.published(column, row.get(column, "")) for column in columns}
-        if layout.prefix and not all(numbers[column] for column in columns if column != "avg"):
-            # The published mean is over other columns, so it is not comparable.
-            numbers["avg"] = ""
+        numbers = {column: _in_percent(row.get(column, ""), figure) for column, figure in columns.items()}
+        if layout.prefix:
+            # A published mean over other columns is not comparable.
+            numbers["avg"] = row.get("avg", "") if all(numbers.values()) else ""
         if any(numbers.values()):
             about = {"system": row["system"], "source": "published", "data": "official"}
-            yield {**about, **fields, **numbers, "group": f"{row['paper']}, {row['table']}"}
+            fields = {field: row.get(field, "") for field in layout.fields}
+            rows.append({**about, **fields, **numbers, "group": f"{row['paper']}, {row['table']}"})
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    return sorted(rows, key=lambda row: groups.index(row["group"]))
 
 
-def system_name(result: Mapping[str, Any]) -> str:
-    """Name of a measured system, with a note on data sets that its result is without."""
-    return result["system"] + "".join(f" ({note})" for note in left_out(result))
+def _in_percent(printed: str, figure: str) -> str:
+    """A published figure as it is, but a correlation that is printed as 0.858 is 85.8."""
+    if not (figure.startswith("pearson") and printed.startswith("0.")):
+        return printed
+    return f"{100 * float(printed):.{max(0, len(printed) - len('0.00'))}f}"
 
 
-def sts_cells(path: Path, column: str = "sts", *, mean: str = "avg") -> dict[str, str]:
-    """Cells of a system, its average on STS 2012–2016 and the 95 % interval, from JSON of `evaluate_sts`.
+def sts_cells(result: Result, column: str = "sts", *, mean: str = "avg") -> dict[str, str]:
+    """Cells of a system, its average on STS 2012–2016 and the 95 % interval, from a result of `evaluate_sts`.
 
     The average is the `mean` over the years (`avg`) or over the datasets (`datasets`).
     """
-    result = read_json(path)
-    average = result["measurements"][f"pearson {mean}"]
-    about = {"system": system_name(result), "source": result["source"], "data": result["data"]}
-    ends = {
-        f"{column}_{end}": percent(value)
-        for end, value in zip(("low", "high"), average["interval"], strict=True)
-    }
-    return {**about, column: percent(average["value"]), **ends}
+    average = result.measurements[f"pearson {mean}"]
+    low, high = map(percent, average.interval)
+    numbers = {column: percent(average.value), f"{column}_low": low, f"{column}_high": high}
+    return {"system": result.name, "source": result.source, "data": result.data, **numbers}

@@ -4,23 +4,14 @@
 that evaluates a system. The rules, the page and the plan take everything from here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import log10
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, TRACKS, YEARS
 
 # The track of translation quality, which has a table of its own.
 TRANSLATION_QUALITY = "es-en-4b"
-
-
-class Line(NamedTuple):
-    """One row of a result: measurement names by column, other cells, and a suffix of the system's name."""
-
-    columns: Mapping[str, str]
-    fields: Mapping[str, str] = {}
-    suffix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +23,10 @@ class Layout:
         caption: which statistic the table shows, and on which data.
         columns: names of measurements by column.
         fields: other columns, between `data` and the figures. If `pair` is one of them, a result has a row
-            for each pair of languages, which is appended to the names of its measurements.
-        scored: whether there is a row for each pair and scoring, which is appended, too.
+            for each pair of languages and way of scoring, which end the names of their measurements.
         prefix: if not empty, there is a column for each measurement named `{prefix} {column}`, where the
             column has no hyphen, and `avg`, the mean of a row's figures.
         digits: decimal places.
-        published_scale: factors by column that convert published figures to the table's unit.
         needs: the part of the task that a system must be evaluated on to have a row; if empty, any part.
         task: the task whose results the table shows; filled in by `LAYOUTS`.
     """
@@ -46,43 +35,18 @@ class Layout:
     caption: str
     columns: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
-    scored: bool = False
     prefix: str = ""
     digits: int = 1
-    published_scale: Mapping[str, float] = field(default_factory=dict)
     needs: str = ""
     task: str = ""
 
-    def lines(self, content: Mapping[str, Any]) -> list[Line]:
-        """The rows of a result, from the content of its JSON file."""
-        if self.prefix:
-            return [Line({name: f"{self.prefix} {name}" for name in self._names([content])})]
-        if "pair" not in self.fields:
-            return [Line(self.columns)]
-        lines = []
-        for pair, about in content["datasets"].items():
-            for scoring, chosen in about["scorings"].items() if self.scored else [("", about)]:
-                ending, suffix = (f"{pair} {scoring}", f" ({scoring})") if scoring else (pair, "")
-                columns = {column: f"{name} {ending}" for column, name in self.columns.items()}
-                more = {"threshold": f"{chosen['threshold']:.4f}"} if self.scored else {"n": str(chosen["n"])}
-                lines.append(Line(columns, {"pair": pair, **more}, suffix))
-        return lines
-
-    def header(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
-        """All columns of figures, from the contents of all results."""
-        return [*self._names(contents), "avg"] if self.prefix else list(self.columns)
-
-    def _names(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
-        split = [name.split(" ") for content in contents for name in content["measurements"]]
-        return sorted({words[1] for words in split if words[0] == self.prefix and "-" not in words[1]})
-
-    def published(self, column: str, printed: str) -> str:
-        """A published figure in the table's unit, as precise as the paper prints it."""
-        if not printed or column not in self.published_scale:
-            return printed
-        scale = self.published_scale[column]
-        digits = len(printed.partition(".")[2]) - round(log10(scale))
-        return f"{scale * float(printed):.{max(0, digits)}f}"
+    def columns_of(self, measurements: Iterable[str]) -> Mapping[str, str]:
+        """Names of measurements by column; with a `prefix`, those among the `measurements` of all results."""
+        if not self.prefix:
+            return self.columns
+        start = f"{self.prefix} "
+        names = {name for name in measurements if name.startswith(start) and "-" not in name}
+        return {name.removeprefix(start): name for name in sorted(names)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +57,9 @@ class Task:
         tables: the tables of its results, by name.
         function: what evaluates a system, as `module:function`; see `workflow.functions`. It takes the
             encoder and the `testsets`, a list of them if there is one per part, and returns figures by name.
-            If the task has `gold` or `parts`, it also takes these, under the name of their kind.
+            If the task has `gold` or `parts`, it also takes these, under the name of their kind; and it can
+            take `threads`.
         settings: its other arguments.
-        threads: most threads that it can use; if there are several, the function takes `threads`.
         testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
         gold: path of what is to be found in the test sets, if they do not have it.
         languages: languages that a system must know.
@@ -112,7 +76,6 @@ class Task:
     tables: Mapping[str, Layout]
     function: str
     settings: Mapping[str, str] = field(default_factory=dict)
-    threads: int = 1
     testsets: str
     gold: str = ""
     languages: tuple[str, ...] = ("en",)
@@ -122,21 +85,28 @@ class Task:
     of_models: bool = False
 
 
+def _same(*names: str) -> dict[str, str]:
+    """Columns that are named as their measurements."""
+    return dict(zip(names, names, strict=True))
+
+
 def _correlations(
-    name: str, title: str, columns: Mapping[str, str], *captions: str, fields: tuple[str, ...] = ("dim",)
+    name: str,
+    title: str,
+    columns: Mapping[str, str],
+    on: str,
+    on_ranks: str = "",
+    *,
+    fields: tuple[str, ...] = ("dim",),
 ) -> dict[str, Layout]:
-    """A table of Pearson's r and one of Spearman's ρ, with a column per data set; one caption, or two."""
+    """A table of Pearson's r and one of Spearman's ρ, with a column per data set."""
+    pearson, spearman = (
+        {column: f"{kind} {data}" for column, data in columns.items()} for kind in ("pearson", "spearman")
+    )
+    ranks = f"{title.partition(',')[0]}, ranks"
     return {
-        f"{name}{end}": Layout(
-            title.partition(",")[0] + more if more else title,
-            f"{statistic} × 100 {caption}",
-            {column: f"{kind} {data}" for column, data in columns.items()},
-            fields,
-        )
-        for end, more, statistic, kind, caption in (
-            ("", "", "Pearson's r", "pearson", captions[0]),
-            ("_spearman", ", ranks", "Spearman's ρ", "spearman", captions[-1]),
-        )
+        name: Layout(title, f"Pearson's r × 100 {on}", pearson, fields),
+        f"{name}_spearman": Layout(ranks, f"Spearman's ρ × 100 {on_ranks or on}", spearman, fields),
     }
 
 
@@ -172,12 +142,7 @@ TASKS = {
                 "Share × 100 of held-out sentences whose nearest sentence on the other side is their "
                 "partner, from the first language to the second (forward) and back; in the last two "
                 "columns, partners are hidden among up to 10,000 sentences of the training data",
-                {
-                    "forward": "forward",
-                    "backward": "backward",
-                    "forward hidden": "forward hidden",
-                    "backward hidden": "backward hidden",
-                },
+                _same("forward", "backward", "forward hidden", "backward hidden"),
                 ("pair", "n"),
             )
         },
@@ -194,11 +159,7 @@ TASKS = {
                 "Share × 100 of held-out sentences whose partner is the nearest sentence on the other side, "
                 "or among the ten nearest, from the first side to the second (forward) and back, where "
                 "partners are hidden among up to 10,000 sentences of the same corpora",
-                {
-                    f"{direction} {most}": f"{direction} {most}"
-                    for direction in ("forward", "backward")
-                    for most in (1, 10)
-                },
+                _same("forward 1", "forward 10", "backward 1", "backward 10"),
                 ("pair", "n"),
             )
         },
@@ -211,7 +172,7 @@ TASKS = {
         tables=_correlations(
             "sts",
             "English STS 2012–2016",
-            {name: name for name in (*YEARS, "avg")},
+            _same(*YEARS, "avg"),
             "on STS 2012–2016: mean over the datasets of a year, then over the years",
             "on STS 2012–2016: over the concatenated datasets of each year, without SMT of 2013",
             fields=(),
@@ -269,13 +230,11 @@ TASKS = {
                 "BUCC 2018",
                 "Precision, recall and F1 × 100 of the translations mined from BUCC 2018's sentences, at the "
                 "threshold with the highest F1",
-                {name: name for name in ("precision", "recall", "f1", "threshold")},
+                _same("precision", "recall", "f1", "threshold"),
                 ("pair",),
-                scored=True,
             )
         },
         function="evaluation.bitext:evaluate_bucc",
-        threads=4,
         testsets="results/testsets/bucc/{part}.parquet",
         gold="results/testsets/bucc/{part}.gold.parquet",
         parts="pairs",
@@ -288,8 +247,6 @@ TASKS = {
                 "MRPC also F1 × 100, and for SICK-R Pearson's r × 100",
                 _SENTEVAL,
                 ("dim",),
-                # The papers print r itself, but accuracies in per cent.
-                published_scale={"SICK-R": 100.0},
             )
         },
         function="evaluation.transfer:evaluate_transfer",

@@ -1,6 +1,6 @@
 """Names of the test sets in their archives and in the tables."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # The datasets of each year, under their names in SentEval's archive.
 DATASETS = {
@@ -18,8 +18,7 @@ LICENSED = ("2013", "SMT")
 OTHERS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(NamedTuple):
     """A track of STS 2017: the name of its file, and the languages of the two sentences in it."""
 
     file: str

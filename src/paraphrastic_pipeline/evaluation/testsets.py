@@ -1,7 +1,9 @@
 """Reading prepared test sets, and identifying them by their content."""
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -35,3 +37,8 @@ def table_digest(*tables: pd.DataFrame) -> str:
             digest.update(("\t".join(row) + "\n").encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def gold_digest(pairs: Iterable[tuple[Any, Any]]) -> str:
+    """SHA-256 of BUCC's gold pairs of ids, which is that of the original file."""
+    return hashlib.sha256("".join(f"{source}\t{target}\n" for source, target in pairs).encode()).hexdigest()

@@ -22,19 +22,10 @@ def train_run(
     watching: Mapping[str, Any],
     threads: int,
 ) -> None:
-    """Train a model; see `train_model`.
+    """Train a model into the folder of its `weights`.
 
-    Args:
-        dataset: HDF5 file written by `encode_dataset`.
-        weights: the model's weights, beside which its other files and its history are written.
-        sentencepiece: the models that `dataset` was encoded with; none for a Transformer.
-        vectors: text file with word vectors.
-        tables: tables that a teacher's vectors were fitted with.
-        definition: see `TrainingInputs.of_definition`.
-        held_out: Parquet file with pairs that the model is not trained on.
-        testsets: Parquet file with STS 2017.
-        watching: `choose_by`, as in `DevelopmentData`, and `checkpoint_minutes`.
-        threads: number of threads.
+    The files and the `definition` are those of `TrainingInputs.of_definition`; `held_out`, `testsets` and
+    `choose_by` in `watching` are those of `DevelopmentData`, and the rest is for `train_model`.
     """
     inputs = TrainingInputs.of_definition(
         definition, dataset=dataset, sentencepiece=sentencepiece, vectors=vectors, tables=tables

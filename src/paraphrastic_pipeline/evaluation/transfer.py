@@ -3,24 +3,19 @@
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Encoder, finite_vectors
-from paraphrastic_pipeline.evaluation.cross_validation import (
-    Classified,
-    cross_validation,
-    nested_cross_validation,
-    network_validation,
-    split_validation,
-)
 from paraphrastic_pipeline.evaluation.figures import (
     Data,
     Figures,
@@ -29,11 +24,18 @@ from paraphrastic_pipeline.evaluation.figures import (
     precision_recall_f1,
     share,
 )
-from paraphrastic_pipeline.evaluation.networks import pair_features, predict_scores, toolkit_order
+from paraphrastic_pipeline.evaluation.networks import (
+    SEED,
+    Classes,
+    pair_features,
+    predict_classes,
+    predict_scores,
+    toolkit_order,
+)
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.evaluation.transfer_data import (
     LANGUAGES,
-    SPLITS,
+    PARTS,
     TRANSFER_TASKS,
     Suite,
     TransferTask,
@@ -41,6 +43,16 @@ from paraphrastic_pipeline.evaluation.transfer_data import (
 )
 
 log = logging.getLogger(__name__)
+
+FOLDS = StratifiedKFold(10, shuffle=True, random_state=SEED)
+# Values of C, the inverse of the penalty.
+STRENGTHS = tuple(2.0**power for power in range(-2, 4))
+# Values of C if the training data are cross-validated and the test data are separate.
+FOLD_STRENGTHS = tuple(2.0**power for power in range(-1, 6))
+# Values of λ, the weight decay of networks.
+PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
+# With scikit-learn's own tolerance, one prediction in a thousand is another one.
+_TOLERANCE, _MAX_STEPS = 1e-5, 2000
 
 
 def evaluate_transfer(
@@ -53,27 +65,22 @@ def evaluate_transfer(
     (Dadas 2022, Table I) measures the `accuracy` on PPC, CR-H, CR-M, CDSC-E, SICK-E and 8TAGS, `pearson` and
     `spearman` on CDSC-R and SICK-R, and `avg`, the mean of the accuracies and of Spearman's ρ. With
     cross-validation, an accuracy is the mean over the folds. The data set of a task has its sizes, the
-    development score and what was chosen by it.
-
-    Args:
-        encoder: the encoder.
-        testsets: Parquet file of `prepare_transfer`.
-        suite: the suite of the tasks.
-        tasks: names of the tasks; None for the whole suite.
-
-    Raises:
-        InputError: data are missing, too few, or lack a class; vectors are not finite or all the same.
+    development score and what was chosen by it. `testsets` is a file of `prepare_transfer`; `tasks` names
+    some tasks of the suite, or is None for all. It is an `InputError` if nothing can be learned from a task.
     """
     everything = read_testsets(testsets)
     chosen = [task for task in TRANSFER_TASKS[suite] if tasks is None or task.name in tasks]
     figures: Figures = {}
     for dataset in dict.fromkeys(task.dataset for task in chosen):
-        at = f"{testsets}: {dataset}"
         rows = everything[everything.dataset == dataset]
-        features = _features(encoder, rows, LANGUAGES[suite], at)
+        features = _features(encoder, rows, LANGUAGES[suite], f"{testsets}: {dataset}")
         for task in (task for task in chosen if task.dataset == dataset):
             start = time.monotonic()
-            measured = _evaluate(_Rows(task, rows, features, f"{at}: {encoder.label}: {task.name}"), suite)
+            at = f"{testsets}: {dataset}: {encoder.label}: {task.name}"
+            try:
+                measured = _evaluate(task, rows, features, suite, at)
+            except ValueError as error:
+                raise InputError(f"{at}: {error}") from None
             said = ", ".join(f"{name} {figure.value:.4f}" for name, figure in measured.items())
             log.info("%s: %s, in %.0f s", encoder.label, said, time.monotonic() - start)
             figures |= measured
@@ -85,8 +92,6 @@ def evaluate_transfer(
 
 def _features(encoder: Encoder, rows: pd.DataFrame, language: str, at: str) -> Float32:
     """Features of the rows, [n, d]: a sentence's vector, or the `pair_features` of two vectors."""
-    if rows.empty:
-        raise InputError(f"{at}: there are no data with this name")
     columns = [column for column in (rows.sentence1, rows.sentence2) if column.notna().all()]
     numbers, sentences = pd.factorize(pd.concat(columns))
     vectors = finite_vectors(encoder, list(sentences), language, name=at)
@@ -94,71 +99,121 @@ def _features(encoder: Encoder, rows: pd.DataFrame, language: str, at: str) -> F
     return pair_features(first, second[0]) if second else first
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """A task's rows [n] with their features [n, d]."""
-
-    task: TransferTask
-    rows: pd.DataFrame
-    features: Float32
-    at: str
-
-    @property
-    def gold(self) -> npt.NDArray[Any]:
-        """Classes or scores, [n]."""
-        return (self.rows.label if self.task.classes else self.rows.score).to_numpy()
-
-    def part(self, name: str) -> tuple[Float32, npt.NDArray[Any]]:
-        """Features, and classes or scores, of a part in the order of SentEval's toolkit.
-
-        Raises:
-            InputError: nothing can be learned from them.
-        """
-        order = toolkit_order(self.rows, self.gold)
-        order = order[self.rows.part.to_numpy()[order] == name]
-        features, gold = self.features[order], self.gold[order]
-        at = f"{self.at}: part {name!r}"
-        if len(order) < 2:
-            raise InputError(f"{at}: rows: {len(order)}; at least 2 are needed")
-        if not np.ptp(features, axis=0).any():
-            raise InputError(f"{at}: all vectors are the same, so nothing can be learned from them")
-        for label, of_class in enumerate(self.task.classes):
-            if name not in ("dev", "test") and label not in gold:
-                raise InputError(f"{at}: no row has the class {of_class!r}")
-        return features, gold
-
-
-def _evaluate(rows: _Rows, suite: Suite) -> Figures:
-    """The figures of a task."""
-    task, at = rows.task, rows.at
-    parts = {name: rows.part(name) for name in SPLITS[task.protocol]}
-    _, gold = parts["all" if task.protocol == "nested" else "test"]
-    about: dict[str, Any] = {"n": {name: len(golds) for name, (_, golds) in parts.items()}}
-    data = [Data(name=task.name, digest=transfer_digest(task, rows.rows), about=about)]
-    if task.protocol == "relatedness":
-        scores, about["development"] = predict_scores(parts["train"], parts["dev"], parts["test"][0], at=at)
-        return correlations(task.name, scores, gold, data=data, at=at)
-    if task.protocol == "nested":
-        classified = nested_cross_validation(parts["all"], names=task.classes, at=at)
-    elif task.protocol == "folds":
-        classified = cross_validation(parts["train"], parts["test"], names=task.classes, at=at)
+def _evaluate(task: TransferTask, rows: pd.DataFrame, features: Float32, suite: Suite, at: str) -> Figures:
+    """The figures of a task; a `ValueError` of scikit-learn if nothing can be learned from its data."""
+    gold = (rows.label if task.classes else rows.score).to_numpy()
+    order = toolkit_order(rows, gold)
+    of_parts = {name: order[(rows.part == name).to_numpy()[order]] for name in PARTS}
+    parts: dict[str, Any] = {
+        name: (features[some], gold[some]) for name, some in of_parts.items() if len(some)
+    }
+    about: dict[str, Any] = {"n": {name: len(of_part) for name, (_, of_part) in parts.items()}}
+    data = [Data(name=task.name, digest=transfer_digest(task, rows), about=about)]
+    tested, tested_gold = parts["all" if "all" in parts else "test"]
+    if not task.classes:
+        scores, about["development"] = predict_scores(parts["train"], parts["dev"], tested, at=at)
+        return correlations(task.name, scores, tested_gold, data=data, at=at)
+    if "all" in parts:
+        found = nested_cross_validation(parts["all"])
+    elif "dev" not in parts:
+        found = cross_validation(parts["train"], tested)
     else:
         validation = split_validation if suite == "senteval" else network_validation
-        classified = validation(parts["train"], parts["dev"], parts["test"])
-    about |= {"development": classified.development, "chosen": list(classified.chosen)}
-    return _figures_of_classes(task, classified, gold, data)
-
-
-def _figures_of_classes(
-    task: TransferTask, classified: Classified, gold: Int64, data: Sequence[Data]
-) -> Figures:
+        found = validation(parts["train"], parts["dev"], tested)
+    about |= {"development": found.development, "chosen": found.chosen}
     # SentEval takes the mean over the folds. Resamples are drawn from all rows, regardless of folds.
-    hits = classified.predicted == gold
-    of_folds = np.bincount(classified.folds, hits) / np.bincount(classified.folds)
+    hits = found.predicted == tested_gold
+    of_folds = np.bincount(found.folds, hits) / np.bincount(found.folds)
     accuracy = share(hits, seed=task.name, data=data)
     figures = {f"accuracy {task.name}": replace(accuracy, value=float(of_folds.mean()))}
     if task.name == "MRPC":
-        columns = (classified.predicted & gold, classified.predicted, gold)
-        counts: Float64 = np.stack(columns, axis=1).astype(np.float64)
+        columns = (found.predicted & tested_gold, found.predicted, tested_gold)
+        counts = np.stack(columns, axis=1, dtype=np.float64)
         figures["f1 MRPC"] = precision_recall_f1(counts, seed=task.name, data=data)["f1"]
     return figures
+
+
+# SentEval's protocols for choosing a classifier's penalty and for testing it (Conneau and Kiela 2018).
+# Rows are features [n, d] with their classes, 0 to c - 1.
+
+
+class Classified(NamedTuple):
+    """Predictions for the tested rows.
+
+    Attributes:
+        predicted: predicted classes of the tested rows, in order.
+        folds: fold of each tested row; all 0 if there is a single test set.
+        chosen: the chosen C or λ of each fold.
+        development: accuracy of the chosen values on held-out data, the mean over the folds.
+    """
+
+    predicted: Int64
+    folds: Int64
+    chosen: Sequence[float]
+    development: float
+
+
+def nested_cross_validation(rows: Classes) -> Classified:
+    """Test each fold with a regression trained on the other nine; cross-validation of these chooses its C."""
+    features, labels = rows
+    predicted, folds = np.zeros_like(labels), np.zeros_like(labels)
+    found = []
+    for fold, (train, test) in enumerate(FOLDS.split(*rows)):
+        found.append(_cross_validated((features[train], labels[train]), features[test], STRENGTHS))
+        predicted[test], folds[test] = found[-1].predicted, fold
+    chosen = [one.chosen[0] for one in found]
+    return Classified(predicted, folds, chosen, float(np.mean([one.development for one in found])))
+
+
+def cross_validation(train: Classes, test: Float32) -> Classified:
+    """Test a regression trained on all training rows; cross-validation of these rows chooses its C."""
+    return _cross_validated(train, test, FOLD_STRENGTHS)
+
+
+def _cross_validated(train: Classes, test: Float32, strengths: Sequence[float]) -> Classified:
+    features, labels = train
+    accuracies = [
+        (_predictions((features[rest], labels[rest]), features[held], strengths) == labels[held]).mean(axis=1)
+        for rest, held in FOLDS.split(*train)
+    ]
+    scores = np.stack(accuracies, axis=1).mean(axis=1)
+    return _best(strengths, scores, _predictions(train, test, strengths))
+
+
+def split_validation(train: Classes, dev: Classes, test: Float32) -> Classified:
+    """Test a regression with the C that is best on `dev`."""
+    predicted = _predictions(train, np.concatenate([dev[0], test]), STRENGTHS)
+    of_dev, of_test = np.split(predicted, [len(dev[1])], axis=1)
+    return _best(STRENGTHS, (of_dev == dev[1]).mean(axis=1), of_test)
+
+
+def network_validation(train: Classes, dev: Classes, test: Float32) -> Classified:
+    """Test a network with one hidden layer and the λ that is best on `dev` (Dadas 2022, section V)."""
+    found = [predict_classes(train, dev, test, penalty=penalty) for penalty in PENALTIES]
+    predicted, accuracies = zip(*found, strict=True)
+    return _best(PENALTIES, np.array(accuracies), predicted)
+
+
+def _predictions(train: Classes, features: Float32, strengths: Sequence[float]) -> Int64:
+    """Classes of rows by regressions trained with each strength, [s, n].
+
+    The objective is C times the sum of the rows' cross-entropies plus half the squared weights; the intercept
+    is not penalised. Strengths ascend, and each fit starts at the previous solution.
+    """
+    regression = LogisticRegression(tol=_TOLERANCE, max_iter=_MAX_STEPS, warm_start=True)
+    rows = train[0].astype(np.float64)
+    # For so few rows, more threads take longer.
+    with threadpool_limits(1):
+        fits = (regression.set_params(C=strength).fit(rows, train[1]) for strength in strengths)
+        return np.stack([fit.predict(features) for fit in fits])
+
+
+def _best(values: Sequence[float], accuracies: Float64, predicted: Sequence[Int64] | Int64) -> Classified:
+    """The predictions of the value with the highest accuracy, or of the first one in a tie.
+
+    Accuracies are compared after SentEval's rounding to 0.01 %.
+    """
+    best = int(np.argmax([round(100 * accuracy, 2) for accuracy in accuracies]))
+    return Classified(
+        predicted[best], np.zeros(len(predicted[best]), np.int64), [values[best]], float(accuracies[best])
+    )

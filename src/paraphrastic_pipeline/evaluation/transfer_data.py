@@ -3,79 +3,65 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
-from paraphrastic_pipeline.registry.archive import files_in
+from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile, labelled_files
 
 _MAX_BYTES = 1 << 30
 
 Suite = Literal["senteval", "polish"]
-# `nested` cross-validates all rows; `folds` cross-validates the training rows and has test rows of its own;
-# `split` has training, development and test rows; `relatedness` too, but with scores instead of classes.
-Protocol = Literal["nested", "folds", "split", "relatedness"]
-# The parts of the data that a protocol needs.
-SPLITS: dict[Protocol, tuple[str, ...]] = {
-    "nested": ("all",),
-    "folds": ("train", "test"),
-    "split": ("train", "dev", "test"),
-    "relatedness": ("train", "dev", "test"),
-}
+# Rows of the part `all` are cross-validated, and so are training rows without development data.
+PARTS = ("all", "train", "dev", "test")
 
 
-@dataclass(frozen=True, slots=True)
-class TransferTask:
+class TransferTask(NamedTuple):
     """One task.
 
     Attributes:
         name: name in the papers' tables.
         dataset: name of the data, which two tasks can share.
-        protocol: how classifiers are trained and tested.
         classes: names of the classes, in the order of their numbers; empty for a task with scores.
     """
 
     name: str
     dataset: str
-    protocol: Protocol
     classes: tuple[str, ...] = ()
 
 
 _POLARITY = ("negative", "positive")
-_BINARY = ("0", "1")
+_BINARY = tuple("01")
 # SentEval's order: its toolkit sorts sentences of equal length by class.
 ENTAILMENT = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
-_REVIEWS = ("0", "1", "2", "3")
-_TAGS = ("0", "1", "2", "3", "4", "5", "6", "7")
 
 TRANSFER_TASKS: dict[Suite, tuple[TransferTask, ...]] = {
     "senteval": (
-        TransferTask("MR", "MR", "nested", _POLARITY),
-        TransferTask("CR", "CR", "nested", _POLARITY),
-        TransferTask("SUBJ", "SUBJ", "nested", ("subjective", "objective")),
-        TransferTask("MPQA", "MPQA", "nested", _POLARITY),
-        TransferTask("SST-2", "SST", "split", _BINARY),
-        TransferTask("TREC", "TREC", "folds", QUESTIONS),
-        TransferTask("MRPC", "MRPC", "folds", _BINARY),
-        TransferTask("SICK-R", "SICK", "relatedness"),
-        TransferTask("SICK-E", "SICK", "split", ENTAILMENT),
+        TransferTask("MR", "MR", _POLARITY),
+        TransferTask("CR", "CR", _POLARITY),
+        TransferTask("SUBJ", "SUBJ", ("subjective", "objective")),
+        TransferTask("MPQA", "MPQA", _POLARITY),
+        TransferTask("SST-2", "SST", _BINARY),
+        TransferTask("TREC", "TREC", QUESTIONS),
+        TransferTask("MRPC", "MRPC", _BINARY),
+        TransferTask("SICK-R", "SICK"),
+        TransferTask("SICK-E", "SICK", ENTAILMENT),
     ),
     "polish": (
-        TransferTask("PPC", "ppc", "split", ("1", "2", "3")),
-        TransferTask("CR-H", "cr_h", "split", _REVIEWS),
-        TransferTask("CR-M", "cr_m", "split", _REVIEWS),
-        TransferTask("CDSC-E", "cds", "split", ENTAILMENT),
-        TransferTask("SICK-E", "sick", "split", ENTAILMENT),
-        TransferTask("CDSC-R", "cds", "relatedness"),
-        TransferTask("SICK-R", "sick", "relatedness"),
-        TransferTask("8TAGS", "8tags", "split", _TAGS),
+        TransferTask("PPC", "ppc", tuple("123")),
+        TransferTask("CR-H", "cr_h", tuple("0123")),
+        TransferTask("CR-M", "cr_m", tuple("0123")),
+        TransferTask("CDSC-E", "cds", ENTAILMENT),
+        TransferTask("SICK-E", "sick", ENTAILMENT),
+        TransferTask("CDSC-R", "cds"),
+        TransferTask("SICK-R", "sick"),
+        TransferTask("8TAGS", "8tags", tuple("01234567")),
     ),
 }
 LANGUAGES: dict[Suite, str] = {"senteval": "en", "polish": "pl"}
@@ -93,8 +79,7 @@ _SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+class _Lines(NamedTuple):
     """How the lines of a file are written.
 
     Attributes:
@@ -112,23 +97,6 @@ class _Lines:
     lowest: float = 0.0
     latin: bool = False
     label: int | None = None
-
-    def rows(self, file: LabelledFile, classes: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows of a file; a line that is written otherwise is an `InputError`."""
-        lines = list(enumerate(file.lines(latin=self.latin), start=1))[self.header :]
-        while self.label is None and lines and not lines[-1][1].strip():
-            lines.pop()
-        for number, line in lines:
-            match = re.fullmatch(self.pattern, line.strip())
-            if not match:
-                raise file.fault(number, f"expected {self.expected}")
-            row: dict[str, Any] = {name: text.strip() for name, text in match.groupdict().items()}
-            if "score" in row:
-                row["score"] = file.score(number, row["score"], lowest=self.lowest)
-            label = row.pop("label", None)
-            if label is not None and label not in classes:
-                raise file.fault(number, f"{label!r} is not one of the classes {', '.join(classes)}")
-            yield {**row, "line": number, "label": self.label if label is None else classes.index(label)}
 
 
 def _columns(*names: str, lowest: float = 0.0) -> _Lines:
@@ -183,55 +151,63 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[str | Path]], te
     Columns: `dataset`; `part`, which is train, dev, test or all; `line` in the file; `sentence1`;
     `sentence2`, for pairs; `label`, the number of the class; and `score`, for relatedness.
 
-    Args:
-        suite: the suite.
-        files: files by data set. `senteval` has one file, a zip or tar archive of its folder
-            `data/downstream`. `polish` has train, dev and test files, told apart by their names.
-        testsets: the Parquet file.
-
-    Raises:
-        InputError: a damaged archive, a missing file, a bad line.
+    `files` by data set are one for `senteval`, a zip or tar archive of its folder `data/downstream`. `polish`
+    has train, dev and test files, told apart by their names. A missing file or a bad line is an `InputError`.
     """
     paths = {name: list(map(Path, given)) for name, given in files.items()}
-    tables = _read_senteval(paths[suite][0]) if suite == "senteval" else _read_polish(paths)
-    write_table(testsets, pa.concat_tables(tables))
+    parts = _senteval_parts(paths[suite][0]) if suite == "senteval" else _polish_parts(paths)
+    classes = {task.dataset: task.classes for task in TRANSFER_TASKS[suite] if task.classes}
+    rows: list[Json] = []
+    for dataset, part, lines, file in parts:
+        of_part = [{"dataset": dataset, "part": part, **row} for row in _rows(file, lines, classes[dataset])]
+        if not any(row["sentence1"] for row in of_part):
+            raise InputError(f"{file.name}: contains no sentence")
+        rows += of_part
+    write_table(testsets, pa.Table.from_pylist(rows, schema=_SCHEMA))
 
 
-def _read_senteval(archive: Path) -> Iterator[pa.Table]:
+# A data set, a part of it, and the file of this part.
+_Part = tuple[str, str, _Lines, LabelledFile]
+
+
+def _senteval_parts(archive: Path) -> Iterator[_Part]:
     names = [name for files in _SENTEVAL.values() for _, name, _ in files]
-
-    members = {}
-    for path, stream in files_in(archive, max_bytes=_MAX_BYTES):
-        member = PurePosixPath(path)
-        # macOS adds files of its own under the same names.
-        if "__MACOSX" not in member.parts and any(member.match(name) for name in names):
-            members[member] = stream.read()
+    found = labelled_files(archive, names, max_bytes=_MAX_BYTES)
+    if missing := [name for name in names if name not in found]:
+        raise InputError(f"{archive}: {missing[0]} is missing")
     for dataset, files in _SENTEVAL.items():
         for part, name, lines in files:
-            content = next((members[member] for member in members if member.match(name)), None)
-            if content is None:
-                raise InputError(f"{archive}: {name} is missing")
-            yield _part_table("senteval", dataset, part, lines, LabelledFile(f"{archive}: {name}", content))
+            yield dataset, part, lines, found[name]
 
 
-def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pa.Table]:
+def _polish_parts(files: Mapping[str, Sequence[Path]]) -> Iterator[_Part]:
     for dataset, lines in _POLISH.items():
         for part, words in _PARTS.items():
             paths = [path for path in files[dataset] if any(word in path.name for word in words)]
             if len(paths) != 1:
-                names = ", ".join(str(path) for path in files[dataset])
+                names = ", ".join(map(str, files[dataset]))
                 raise InputError(f"{names}: expected one file with {' or '.join(words)} in its name")
-            yield _part_table(
-                "polish", dataset, part, lines, LabelledFile(str(paths[0]), paths[0].read_bytes())
-            )
+            yield dataset, part, lines, LabelledFile(str(paths[0]), paths[0].read_bytes())
 
 
-def _part_table(suite: Suite, dataset: str, part: str, lines: _Lines, file: LabelledFile) -> pa.Table:
-    classes = next(task.classes for task in TRANSFER_TASKS[suite] if task.dataset == dataset and task.classes)
-    rows = [{"dataset": dataset, "part": part, **row} for row in lines.rows(file, classes)]
-    if not any(row["sentence1"] for row in rows):
-        raise InputError(f"{file.name}: contains no sentence")
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+def _rows(file: LabelledFile, written: _Lines, classes: Sequence[str]) -> Iterator[Json]:
+    """The rows of a file; a line that is written otherwise is an `InputError`."""
+    lines = list(enumerate(file.lines(latin=written.latin), start=1))[written.header :]
+    while written.label is None and lines and not lines[-1][1].strip():
+        lines.pop()
+    for number, line in lines:
+        match = re.fullmatch(written.pattern, line.strip())
+        if not match:
+            raise file.fault(number, f"expected {written.expected}")
+        row: Json = {"line": number, "label": written.label}
+        row |= {name: text.strip() for name, text in match.groupdict().items()}
+        if "score" in row:
+            row["score"] = file.score(number, row["score"], lowest=written.lowest)
+        if written.label is None:
+            if row["label"] not in classes:
+                raise file.fault(number, f"{row['label']!r} is not one of the classes {', '.join(classes)}")
+            row["label"] = classes.index(row["label"])
+        yield row
 
 
 def transfer_digest(task: TransferTask, rows: pd.DataFrame) -> str:

@@ -12,8 +12,7 @@ from paraphrastic.model.architecture import Architecture, encoder_name
 from paraphrastic.model.files import TRANSFORMER
 from paraphrastic.model.folder import read_config
 from paraphrastic_pipeline.base.tables import read_csv
-from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
-from paraphrastic_pipeline.evaluation.results import left_out
+from paraphrastic_pipeline.evaluation.results import Result, bracketed, percent
 from paraphrastic_pipeline.report import markup
 from paraphrastic_pipeline.report.outcome import read_outcome
 from paraphrastic_pipeline.settings.yaml import write_yaml
@@ -69,17 +68,14 @@ def write_card(
     """
     folder = sweep.parent
     config = read_config(folder)
-    figures = [figure for path in results for figure in _figures(read_json(path))]
+    figures = [figure for path in results for figure in _figures(Result.read(path))]
     (run,) = [row for row in read_csv(sweep) if row["chosen"]]
     chosen = " and ".join(text.format(run[name]) for name, text in _DEVELOPMENT.items() if run[name])
     rows = [
         (name, version, f"{counted['kept']:,}", "not stated" if licence == "-" else licence)
         for (name, version, licence), counted in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
-    outcome = None
-    if held_out:
-        after, *before = held_out
-        outcome = read_outcome(config["model"], after, next(iter(before), None))
+    outcome = read_outcome(config["model"], *held_out) if held_out else None
     text = rendered(
         config,
         {"license_name": _LICENCES[config["commercial_use"]], **_index(config, figures)},
@@ -96,18 +92,17 @@ def write_card(
         temporary.write_text(text, encoding="utf-8")
 
 
-def _figures(result: Content) -> list[list[str]]:
+def _figures(result: Result) -> list[list[str]]:
     """Return rows of the table of scores: test set, statistic, its value × 100, interval, kind of data."""
     rows = []
-    without = "".join(f" {note.partition(' ')[2]}" for note in left_out(result))
-    for name, measured in result["measurements"].items():
+    _, *without = result.without.partition(" ")
+    for name, measured in result.measurements.items():
         statistic, _, testset = name.partition(" ")
         if name in _FIGURES or name.startswith(_TRACKS):
-            average = f"STS 2012–2016{without}, average"
+            average = f"STS 2012–2016{''.join(without)}, average"
             named = average if testset == "avg" else f"STS {testset.replace('/', ' ')}"
-            around = Markup(bracketed([percent(end) for end in measured["interval"]]))  # noqa: S704 - numbers
-            value = percent(measured["value"])
-            rows.append([named, f"{_NAMES[statistic]} × 100", value, around, result["data"]])
+            around = Markup(bracketed([percent(end) for end in measured.interval]))  # noqa: S704 - numbers
+            rows.append([named, f"{_NAMES[statistic]} × 100", percent(measured.value), around, result.data])
     return rows
 
 

@@ -4,10 +4,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from paraphrastic.base.files import read_json
-from paraphrastic_pipeline.base.tables import read_csv
+from paraphrastic_pipeline.evaluation.results import Result
+from paraphrastic_pipeline.report.shown_tables import read_records
 
 # Examples that a reader is shown.
 EXAMPLES = 10
@@ -36,7 +37,7 @@ class Outcome:
     hidden: float
     others: int
     before: float | None
-    examples: Sequence[Mapping[str, Any]]
+    examples: Sequence[Any]
 
     @property
     def sentence(self) -> str:
@@ -58,45 +59,46 @@ def find_outcome(model: str, results: Path = Path("results")) -> Outcome | None:
 
 def read_outcomes(tables: Path) -> list[Outcome]:
     """The outcomes of all models in a run's table of held-out pairs, the best first."""
-    rows = read_csv(tables / "intervals" / "held_out.csv")
-    models = dict.fromkeys(row["name"] for row in rows if row["source"] == "measured")
+    rows = read_records(tables / "intervals" / "held_out.csv")
+    models = dict.fromkeys(row.name for row in rows if row.source == "measured")
     found = [outcome for model in models if (outcome := find_outcome(model, tables.parent))]
     return sorted(found, key=lambda outcome: -outcome.found)
 
 
-def read_outcome(model: str, after: Path, untrained: Path | None) -> Outcome | None:
+def read_outcome(model: str, after: Path, untrained: Path | None = None) -> Outcome | None:
     """Read the outcome of a model from JSON of `evaluate_held_out`; None if no pairs were held out.
 
     `untrained` is the JSON of the model before training; None if it was not evaluated.
     """
-    content = read_json(after)
-    before = read_json(untrained) if untrained else None
-    if not content["datasets"]:
+    result = Result.read(after)
+    before = Result.read(untrained) if untrained else None
+    if not result.datasets:
         return None
-    measured, data = content["measurements"], content["datasets"].values()
-    low, high = measured["found"]["interval"]
+    found, data = result.measurements["found"], result.datasets.values()
+    low, high = found.interval
     return Outcome(
         model=model,
         sentences=2 * sum(about["n"] for about in data),
-        found=100 * measured["found"]["value"],
+        found=100 * found.value,
         interval=(100 * low, 100 * high),
-        hidden=100 * measured["found hidden"]["value"],
+        hidden=100 * result.measurements["found hidden"].value,
         others=max(about["others"] for about in data),
-        before=100 * before["measurements"]["found"]["value"] if before else None,
-        examples=_examples(_shown(content), _shown(before) if before else []),
+        before=100 * before.measurements["found"].value if before else None,
+        examples=_examples(*(_shown(one) if one else {} for one in (result, before))),
     )
 
 
-def _shown(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [example for about in result["datasets"].values() for example in about["examples"]]
+def _shown(result: Result) -> dict[tuple[str, str], Any]:
+    rows = [SimpleNamespace(**row) for about in result.datasets.values() for row in about["examples"]]
+    return {(row.sentence, row.partner): row for row in rows}
 
 
-def _examples(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _examples(after: Mapping[tuple[str, str], Any], before: Mapping[tuple[str, str], Any]) -> list[Any]:
     """Right and wrong findings, as many of each as there are, up to half of them wrong."""
-    earlier = {(row["sentence"], row["partner"]): row for row in before}
-    wrong = [row for row in after if not row["right"]][: EXAMPLES // 2]
-    right = [row for row in after if row["right"]][: EXAMPLES - len(wrong)]
-    return [{**row, "before": earlier.get((row["sentence"], row["partner"]))} for row in (*right, *wrong)]
+    for pair, row in after.items():
+        row.before = before.get(pair)
+    wrong = [row for row in after.values() if not row.right][: EXAMPLES // 2]
+    return [row for row in after.values() if row.right][: EXAMPLES - len(wrong)] + wrong
 
 
 def summary(models: Sequence[str], results: Path = Path("results")) -> Iterator[str]:

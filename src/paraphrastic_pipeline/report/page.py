@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic_pipeline.evaluation.percentages import bracketed
+from paraphrastic_pipeline.evaluation.results import bracketed
 from paraphrastic_pipeline.report.contents import CAPTIONS, CHAPTERS
 from paraphrastic_pipeline.report.outcome import read_outcomes
 from paraphrastic_pipeline.report.shown_tables import Table, read_table

@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from paraphrastic.base.text import clean
 from paraphrastic_pipeline.base.tables import read_csv, read_csv_with_header
-from paraphrastic_pipeline.evaluation.percentages import bracketed
+from paraphrastic_pipeline.evaluation.results import bracketed
 
 # A row of a CSV file, by the names of the columns.
 Row = Mapping[str, str]
@@ -58,6 +60,11 @@ def number(text: str) -> float | None:
 def read_rows(path: str | Path) -> list[dict[str, str]]:
     """Rows of a CSV file, without control characters, which no page or picture can hold."""
     return [{name: clean(cell) for name, cell in row.items()} for row in read_csv(path)]
+
+
+def read_records(path: str | Path) -> list[Any]:
+    """Rows of a CSV file as in `read_rows`, with the cells as attributes."""
+    return [SimpleNamespace(**row) for row in read_rows(path)]
 
 
 def plain_system(name: str) -> tuple[str, list[str]]:

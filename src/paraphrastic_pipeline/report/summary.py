@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
-from paraphrastic_pipeline.report.shown_tables import plain_system, read_rows, readable
+from paraphrastic_pipeline.report.shown_tables import plain_system, read_records, read_rows, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +40,22 @@ class Headline:
 
 def read_headline(tables: Path) -> Headline | None:
     """Read the headline of a run from its tables `sts`; None if no system has a mean over all years."""
-    rows = [row for row in read_rows(tables / "sts.csv") if row["avg"]]
-    measured = [row for row in rows if row["source"] == "measured"]
+    rows = [row for row in read_records(tables / "sts.csv") if row.avg]
+    measured = [row for row in rows if row.source == "measured"]
     if not measured:
         return None
-    before = {row["system"]: float(row["avg"]) for row in rows if row["source"] == "untrained"}
+    before = {row.system: float(row.avg) for row in rows if row.source == "untrained"}
     around = {
-        row["system"]: (float(row["low"]), float(row["high"]))
-        for row in read_rows(tables / "intervals" / "sts.csv")
-        if row["source"] == "measured" and row["column"] == "avg" and row["low"]
+        row.system: (float(row.low), float(row.high))
+        for row in read_records(tables / "intervals" / "sts.csv")
+        if row.source == "measured" and row.column == "avg" and row.low
     }
     gains = []
-    for row in sorted(measured, key=lambda row: -float(row["avg"])):
-        system, (name, without) = row["system"], plain_system(row["system"])
-        gains.append(Gain(name, float(row["avg"]), before.get(system), around.get(system), without))
-    printed = [(float(row["avg"]), row["system"]) for row in rows if row["source"] == "published"]
-    return Headline(gains, max(printed, default=None), any(row["data"] == "sample" for row in measured))
+    for row in sorted(measured, key=lambda row: -float(row.avg)):
+        name, without = plain_system(row.system)
+        gains.append(Gain(name, float(row.avg), before.get(row.system), around.get(row.system), without))
+    printed = [(float(row.avg), row.system) for row in rows if row.source == "published"]
+    return Headline(gains, max(printed, default=None), any(row.data == "sample" for row in measured))
 
 
 def read_pairs(tables: Path) -> tuple[str, str]:
@@ -74,14 +74,14 @@ def read_pairs(tables: Path) -> tuple[str, str]:
 
 def read_speeds(tables: Path) -> list[tuple[str, str]]:
     """Read from the table `speed` the best speed on each device of this run, as a figure and in words."""
-    rows = sorted(read_rows(tables / "speed.csv"), key=lambda row: -float(row["sentences_per_second"]))
+    rows = sorted(read_records(tables / "speed.csv"), key=lambda row: -float(row.sentences_per_second))
     best: dict[str, tuple[str, str]] = {}
     for row in rows:
         # Users wait for the preprocessing too.
-        if row["source"] == "measured" and row["preprocessing"] == "counted":
-            where = "the GPU" if row["device"] == "gpu" else f"cores: {row['cores']}"
-            what = f"sentences per second from raw text to vectors, by {row['system']} ({where})"
-            best.setdefault(where, (readable(row["sentences_per_second"]), what))
+        if row.source == "measured" and row.preprocessing == "counted":
+            where = "the GPU" if row.device == "gpu" else f"cores: {row.cores}"
+            what = f"sentences per second from raw text to vectors, by {row.system} ({where})"
+            best.setdefault(where, (readable(row.sentences_per_second), what))
     return list(best.values())
 
 
