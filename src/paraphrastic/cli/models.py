@@ -1,5 +1,6 @@
 """`paraphrastic models`, `demo`, `export` and `import-checkpoint`: models, pages and other formats."""
 
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from paraphrastic.cli import arguments as cli
 # What `--format` takes. The packages of those that are other libraries are in extras of the same names.
 _FORMATS = ("paraphrastic", "sentence-transformers", "model2vec", "onnx", "javascript")
 _WITH_4_BITS = ("paraphrastic", "javascript")
+_SHOWN = itemgetter("languages", "dimension", "commercial_use")
 
 
 @cli.command(
@@ -28,10 +30,9 @@ def models() -> None:
     from paraphrastic.model.folder import read_config, shipped_models
 
     for name, folder in shipped_models().items():
-        config = read_config(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-        known, dim = "-".join(config["languages"]), config["dimension"]
-        cli.say(name, known, dim, f"{size:.1f}", folder, config["commercial_use"])
+        languages, dimension, use = _SHOWN(read_config(folder))
+        cli.say(name, "-".join(languages), dimension, f"{size:.1f}", folder, use)
 
 
 @cli.command(
@@ -103,12 +104,12 @@ def export(model: str, format: str, output: str, **options: Any) -> None:
     from paraphrastic.model.files import CARD
     from paraphrastic.model.folder import open_folder
 
-    if options["dtype"] == "int4" and format not in _WITH_4_BITS:
+    dimension, reduce, corpus, dtype = map(options.get, ("dimension", "reduce", "corpus", "dtype"))
+    if dtype == "int4" and format not in _WITH_4_BITS:
         raise InputError(f"--dtype int4: only the formats {' and '.join(_WITH_4_BITS)} have tables of 4 bits")
-    method = options["reduce"] or "pca"
-    if options["reduce"] and not options["dimension"]:
+    if reduce and not dimension:
         raise InputError("--reduce needs --dimension, the number of dimensions to keep")
-    if bool(options["corpus"]) != bool(options["dimension"] and method == "pca"):
+    if bool(corpus) != bool(dimension and reduce != "truncate"):
         raise InputError("--corpus and --dimension belong together, unless --reduce is truncate")
     opened = open_folder(model)
     exported, changes = smaller_model(opened, **options)

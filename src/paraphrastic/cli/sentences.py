@@ -1,5 +1,6 @@
 """`paraphrastic embed`, `score`, `search`, `dedup` and `mine`: sentences as vectors, and near sentences."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +42,8 @@ def embed(
 ) -> None:
     """Write one vector per line of a file."""
     from paraphrastic.model.embed_files import embed_file
-    from paraphrastic.model.folder import choose_folder
-    from paraphrastic.systems.open import open_encoder
 
-    encoder = open_encoder(choose_folder(model, [options["language"]]), threads=options["threads"])
+    encoder = _opened(model, [options["language"]], options)
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
         embed_file(encoder, cli.source(source, column, on_bad, id), **options, progress=progress)
 
@@ -138,14 +137,12 @@ def search(
     **options: Any,
 ) -> None:
     """Write the rows of saved vectors that are nearest to sentences."""
-    from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.search_files import search_files
     from paraphrastic.quality.thresholds import read_threshold
-    from paraphrastic.systems.open import open_encoder
 
     if sentences_column and not sentences:
         raise InputError("--sentences-column: is of no use without --sentences")
-    encoder = open_encoder(choose_folder(model, [language]), threads=options["threads"])
+    encoder = _opened(model, [language], options)
     if isinstance(min_score, Path):
         min_score = read_threshold(min_score, encoder)
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
@@ -198,14 +195,12 @@ def dedup(
     **options: Any,
 ) -> None:
     """Write a file without its near duplicates in meaning."""
-    from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.dedup_files import dedup_file
     from paraphrastic.quality.thresholds import read_threshold
-    from paraphrastic.systems.open import open_encoder
 
     if id and not options["report"]:
         raise InputError("--id: is of no use without --report")
-    encoder = open_encoder(choose_folder(model, [options["language"]]), threads=options["threads"])
+    encoder = _opened(model, [options["language"]], options)
     if isinstance(threshold, Path):
         threshold = read_threshold(threshold, encoder, of_all_pairs=True)
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
@@ -260,13 +255,11 @@ def mine(
     **options: Any,
 ) -> None:
     """Write the translations among the sentences of two files."""
-    from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.mine_files import mine_files
-    from paraphrastic.systems.open import open_encoder
 
     if (id or target_id) and not options["with_ids"]:
         raise InputError("--id and --target-id: are of no use without --ids")
-    encoder = open_encoder(choose_folder(model, options["languages"]), threads=options["threads"])
+    encoder = _opened(model, options["languages"], options)
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
         columns = cli.of_each((source, target), column, target_column)
         ids = cli.of_each((source, target), id, target_id)
@@ -275,3 +268,11 @@ def mine(
             for path, name, its_id in zip((source, target), columns, ids, strict=True)
         )
         mine_files(encoder, first, second, margin=margin, **options, progress=progress)
+
+
+def _opened(model: str | None, languages: Sequence[str | None], options: Mapping[str, Any]) -> Any:
+    """The encoder of this name, or the packaged model for these languages."""
+    from paraphrastic.model.folder import choose_folder
+    from paraphrastic.systems.open import open_encoder
+
+    return open_encoder(choose_folder(model, languages), threads=options["threads"])

@@ -115,24 +115,27 @@ def _read(path: Path) -> Any:
 
 def _encoder(content: dict[str, Any], processor: Processor, config: dict[str, Any]) -> Model:
     """Make the model; `config` has the entries that the checkpoint does not know."""
-    args, state = vars(content["args"]), content["state_dict"]
+    args: Any = content["args"]
+    state, languages = content["state_dict"], config["languages"]
     # The weights of a model that was trained on several GPUs have this prefix.
     state = {name.removeprefix("module."): tensor for name, tensor in state.items()}
-    kind, pooling, dim, width = args["model"], args["pool"], args["dim"], args.get("hidden_dim", 0)
-    if (kind, pooling) not in (("avg", "mean"), ("lstm", "mean"), ("lstm", "max")) or args.get("ngrams", 0):
+    kind, pooling, dim, width = args.model, args.pool, args.dim, getattr(args, "hidden_dim", 0)
+    encoders = (("avg", "mean"), ("lstm", "mean"), ("lstm", "max"))
+    if (kind, pooling) not in encoders or getattr(args, "ngrams", False):
         raise InputError("args.model, pool and ngrams are not those of an average or an LSTM of pieces")
     # Earlier code had neither setting below: its text was tokenized and always lower-cased.
-    if args.get("tokenize", 1) and not config["tokenized"]:
+    if getattr(args, "tokenize", 1) and not config["tokenized"]:
         raise InputError("was trained on text that the Moses tokenizer cut: give such text with --tokenized")
-    lower = str.lower if args.get("lower_case", 1) else str
+    lower = str.lower if getattr(args, "lower_case", 1) else str
     config["lowercase"] = lower == str.lower
     # By language, the endings of the names of a side's table and of its LSTM.
     sides: dict[str | None, tuple[str, str]] = {None: ("", "")}
-    second = ("" if args.get("share_vocab", 1) else "_fr", "" if args.get("share_encoder", 1) else "_fr")
+    shares = (getattr(args, "share_vocab", 1), getattr(args, "share_encoder", 1))
+    second = ("" if shares[0] else "_fr", "" if shares[1] else "_fr")
     if second[0] or (kind == "lstm" and second[1]):
-        if len(set(config["languages"])) != 2:
+        if len(set(languages)) != 2:
             raise InputError("keeps its two sides apart: give both languages, as in --languages fr-en")
-        sides = dict(zip(config["languages"], (("", ""), second), strict=True))
+        sides = dict(zip(languages, (("", ""), second), strict=True))
     vocabularies = {own: content[f"vocab{own}"] for own, _ in sides.values()}
     # Text never has other spellings.
     pieces = [piece for rows in vocabularies.values() for piece in rows if lower(piece).split() == [piece]]
@@ -141,7 +144,7 @@ def _encoder(content: dict[str, Any], processor: Processor, config: dict[str, An
     for language, (own, own_lstm) in sides.items():
         vocabulary = vocabularies[own]
         weights = _numbers(state, f"embedding{own}.weight", len(vocabulary), dim)
-        rows = _rows(vocabulary, processor, lower, -1 if args["zero_unk"] else vocabulary[UNKNOWN])
+        rows = _rows(vocabulary, processor, lower, -1 if args.zero_unk else vocabulary[UNKNOWN])
         known, unknown = rows >= 0, weights[vocabulary[UNKNOWN]].copy()
         embeddings = weights[np.maximum(rows, 0)] * known[:, None]
         if kind == "avg" and language is None:

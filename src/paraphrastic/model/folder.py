@@ -121,10 +121,11 @@ def checked(config: dict[str, Any], path: Path) -> dict[str, Any]:
         value = config.setdefault(key, default)
         if not isinstance(value, kind):
             raise InputError(f"{path}: {key} is {shown(value)}, which is no {kind.__name__}")
-    modes = [*config["segmentation"].values(), *config["folding"].values()]
+    segmentation, folding = config["segmentation"], config["folding"]
+    modes = [*segmentation.values(), *folding.values()]
     fault: str | None = "languages, or modes of segmentation or folding, are not all text"
     if all(isinstance(text, str) for text in [*config["languages"], *modes]):
-        fault = fault_of_preparation(config["segmentation"], config["folding"])
+        fault = fault_of_preparation(segmentation, folding)
     if fault:
         raise InputError(f"{path}: {fault}")
     return config

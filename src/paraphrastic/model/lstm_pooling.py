@@ -25,13 +25,14 @@ class LastState(LSTM):
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Replace the tokens' vectors, [sentences, tokens, dim], by the states, [sentences, tokens, size]."""
-        features["sentence_lengths"] = features["attention_mask"].sum(dim=1)
+        mask, vectors = features["attention_mask"], features["token_embeddings"]
+        lengths = mask.sum(dim=1)
         # The states of padding are cut off if all sentences have it, so the mask is shortened as well.
-        longest = int(features["sentence_lengths"].max())
-        features["attention_mask"] = features["attention_mask"][:, :longest]
+        features["sentence_lengths"] = lengths
+        features["attention_mask"] = mask[:, : int(lengths.max())]
         # On a processor, torch's LSTM fails in half precision if all sentences have the same length.
-        kind = features["token_embeddings"].device.type
+        kind = vectors.device.type
         with torch.autocast(kind, enabled=kind != "cpu" and torch.is_autocast_enabled(kind)):
             if kind == "cpu":
-                features["token_embeddings"] = features["token_embeddings"].float()
+                features["token_embeddings"] = vectors.float()
             return super().forward(features)

@@ -45,9 +45,9 @@ def measure_similarity(
         for block in read_blocks(
             pairs, columns=["source", "target", "line"], rows=EMBEDDED_PAIRS, shard=shard
         ):
-            sides = zip((block["source"], block["target"]), languages, strict=True)
+            sides = zip(block.columns[:2], languages, strict=True)
             measured = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
-            columns = [block["source"], block["target"], block["line"], pa.array(measured, pa.float32())]
+            columns = [*block.columns, pa.array(measured, pa.float32())]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=SIMILARITY_SCHEMA))
 
 

@@ -108,7 +108,7 @@ def sample_paraphrases(
         database.execute(_SAMPLED.format(random=random_number(seed, "draw")))
         with write_blocks(pairs, PAIR_SCHEMA) as writer:
             for block in database.sql(_PAIRS, params={"marks": _MARKS}).to_arrow_reader(BLOCK_ROWS):
-                sides = zip(block["source"].to_pylist(), block["target"].to_pylist(), strict=True)
+                sides = zip(*(side.to_pylist() for side in block.columns[:2]), strict=True)
                 differ = np.array([Indel.normalized_similarity(*pair) <= _ALIKE for pair in sides], bool)
                 samples.add(block, np.where(differ, 2, 1))
                 writer.write(block.filter(pa.array(differ)).cast(PAIR_SCHEMA))
@@ -139,7 +139,7 @@ def _read(
         similar = block["similarity"].to_numpy() > np.float32(min_similarity)
         samples.add(block.select(PAIR_SCHEMA.names), np.where(similar, -1, 0))
         kept = block.filter(pa.array(similar))
-        sides = zip(kept["source"].to_pylist(), kept["target"].to_pylist(), strict=True)
+        sides = zip(*(side.to_pylist() for side in kept.columns[:2]), strict=True)
         forms = [
             {"source_form": " ".join(source.lower().split()), "target_form": form, "place": place}
             for place, (source, target) in zip(places[similar].tolist(), sides, strict=True)

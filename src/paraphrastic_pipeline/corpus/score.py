@@ -71,6 +71,9 @@ def score_pairs(
     """
     knows = LanguageIdentifier(identifier) if identifier else None
     split = open_treebank(punkt) if punkt else None
+    segmentation, folding, lowercase = (
+        preparation[name] for name in ("segmentation", "folding", "lowercase")
+    )
     with write_blocks(scored, SCORED_SCHEMA, dictionary=[f"{side}_language" for side in _SIDES]) as writer:
         for block in read_blocks(pairs, shard=shard):
             columns = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
@@ -78,13 +81,11 @@ def score_pairs(
             compared = []
             for side, language in zip(_SIDES, languages, strict=True):
                 original = block[side].to_pylist()
-                texts = prepare_text(
-                    original, folding=preparation["folding"], lowercase=preparation["lowercase"]
-                )
+                texts = prepare_text(original, folding=folding, lowercase=lowercase)
                 if knows:
                     seen = original if identify == "original" else as_read(texts)
                     columns |= _identified(side, knows.identify(seen, language))
-                segmenter = preparation["segmentation"].get(language, "none")
+                segmenter = segmentation.get(language, "none")
                 compared.append(texts if segmenter == "none" else segment(texts, language, segmenter))
                 # A segmenter's spaces do not matter where characters are counted.
                 counts = count_words(texts) if words == "script" else count_tokens(compared[-1])

@@ -106,7 +106,7 @@ def _why_none_is_left(languages: Sequence[str], read: int, dropped: Mapping[str,
 
 def _raw_digests(pairs: pa.RecordBatch) -> pa.Array:
     """The MD5 of each pair's text, whose sides a tab separates, as in `paste`."""
-    lines = map("\t".join, zip(pairs["source"].to_pylist(), pairs["target"].to_pylist(), strict=True))
+    lines = map("\t".join, zip(*(side.to_pylist() for side in pairs.columns[:2]), strict=True))
     return pa.array([md5(line.encode(), usedforsecurity=False).digest() for line in lines], _RAW.type)
 
 

@@ -118,12 +118,13 @@ def translate_corpus(
     translate = open_translator(**translator, threads=threads)
     with write_blocks(translated, TRANSLATED_SCHEMA) as writer:
         for block in read_blocks(pairs, columns=columns, rows=BLOCK_PAIRS, shard=shard):
-            distinct = block["source"].dictionary_encode()
+            source, target, line = block.columns
+            distinct = source.dictionary_encode()
             translations = translate(distinct.dictionary.to_pylist())
             texts, scores, ended = zip(
                 *(translations[row] for row in distinct.indices.to_pylist()), strict=True
             )
-            values = (block["target"], texts, block["line"], scores, ended)
+            values = (target, texts, line, scores, ended)
             named = dict(zip(TRANSLATED_SCHEMA.names, values, strict=True))
             writer.write(pa.RecordBatch.from_pydict(named, schema=TRANSLATED_SCHEMA))
 
@@ -153,16 +154,16 @@ def gather_translations(
     samples = Samples([*REASONS, "kept"], seed)
     with write_blocks(pairs, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
-            texts = block["target"].to_pylist()
+            source, target, _, score, ended = block.columns
+            texts = target.to_pylist()
             with_words = [any(map(str.isalnum, text or "")) for text in texts]
             fits = [text is not None for text in texts]
             # The first reason that applies, or the number of reasons.
-            fates = np.argmin([fits, block["ended"].to_pylist(), with_words, [False] * len(texts)], axis=0)
+            fates = np.argmin([fits, ended.to_pylist(), with_words, [False] * len(texts)], axis=0)
             lines = pa.array(np.arange(samples.read, samples.read + block.num_rows) + 1)
             samples.add(block, fates)
-            columns = [block["source"], block["target"], lines, block["translation_score"]]
-            kept = pa.array(fates == len(REASONS))
-            writer.write(pa.RecordBatch.from_arrays(columns, schema=GATHERED_SCHEMA).filter(kept))
+            found = pa.RecordBatch.from_arrays([source, target, lines, score], schema=GATHERED_SCHEMA)
+            writer.write(found.filter(pa.array(fates == len(REASONS))))
         result = {"read": samples.read, **samples.counts}
         result["pairs"] = result.pop("kept")
         if not result["pairs"]:

@@ -110,16 +110,17 @@ def _evaluate(task: TransferTask, rows: pd.DataFrame, features: Float32, suite: 
     about: dict[str, Any] = {"n": {name: len(of_part) for name, (_, of_part) in parts.items()}}
     data = [Data(name=task.name, digest=transfer_digest(task, rows), about=about)]
     tested, tested_gold = parts["all" if "all" in parts else "test"]
+    train, dev = (parts.get(name, ()) for name in ("train", "dev"))
     if not task.classes:
-        scores, about["development"] = predict_scores(parts["train"], parts["dev"], tested, at=at)
+        scores, about["development"] = predict_scores(train, dev, tested, at=at)
         return correlations(task.name, scores, tested_gold, data=data, at=at)
     if "all" in parts:
         found = nested_cross_validation(parts["all"])
-    elif "dev" not in parts:
-        found = cross_validation(parts["train"], tested)
+    elif not dev:
+        found = cross_validation(train, tested)
     else:
         validation = split_validation if suite == "senteval" else network_validation
-        found = validation(parts["train"], parts["dev"], tested)
+        found = validation(train, dev, tested)
     about |= {"development": found.development, "chosen": found.chosen}
     # SentEval takes the mean over the folds. Resamples are drawn from all rows, regardless of folds.
     hits = found.predicted == tested_gold

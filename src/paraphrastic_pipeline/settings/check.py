@@ -79,16 +79,17 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     """
     given = _given(config)
     written = _in_languages(_written(given))
-    definitions = all_definitions(written, given["definitions"])
+    named = given["definitions"]
+    definitions = all_definitions(written, named)
     shown = _with_defaults(given, written)
     sections = {key: shown[key] for key in OVERRIDABLE if key in shown}
     whole = _completed(shown, written.seed)
     whole |= {key: as_json(getattr(written, key)) for key in ("models", "studies", "language_choice")}
-    whole["definitions"] = {
+    completed = {
         name: _completed(merged(sections, definition), written.seed)
         for name, definition in definitions.items()
     }
-    complete: Configuration = parsed(Configuration, whole)
+    complete: Configuration = parsed(Configuration, whole | {"definitions": completed})
     registry = read_registry(complete.registry)
     if complete.licences == "commercial":
         complete = _commercial(complete, registry)
@@ -96,7 +97,7 @@ def check_config(config: Mapping[str, Any]) -> tuple[Configuration, dict[str, Da
     lines = [*mistakes(complete, registry, datasets)]
     for name, own in definitions.items():
         # Models of studies repeat the mistakes of those that they copy.
-        if name in given["definitions"] or not lines:
+        if name in named or not lines:
             lines += definition_mistakes(name, own, complete, datasets)
     if lines:
         raise InputError(*(f"config: {line}" for line in dict.fromkeys(lines)))

@@ -69,12 +69,12 @@ def options_of(kind: Any) -> Iterator[Any]:
 
 def _path(fault: Any, value: Any) -> tuple[str, ...]:
     """The keys that lead to a fault; pydantic puts names of types between them."""
-    keys = []
-    for key in fault["loc"]:
+    keys, places = [], fault["loc"]
+    for key in places:
         if key in (value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)):
             value = value[key]
             keys.append(str(key))
-    return (*keys, str(fault["loc"][-1])) if fault["type"] == "missing" else tuple(keys)
+    return (*keys, str(places[-1])) if fault["type"] == "missing" else tuple(keys)
 
 
 def _words(faults: Sequence[Any], path: Sequence[str], kind: Any) -> str:

@@ -219,8 +219,8 @@ def _append(group: h5py.Group, tokens: Int32, lengths: Int64) -> None:
     folder = Path(group.file.filename).parent
     if shutil.disk_usage(folder).free < tokens.nbytes + lengths.nbytes + RESERVE_BYTES:
         raise InputError(f"{folder}: cannot be written: No space left on device")
-    ends = len(group["tokens"]) + np.cumsum(lengths)
-    for stored, values in ((group["tokens"], tokens), (group["offsets"], ends)):
+    of_tokens, of_offsets = group["tokens"], group["offsets"]
+    for stored, values in ((of_tokens, tokens), (of_offsets, len(of_tokens) + np.cumsum(lengths))):
         start = len(stored)
         stored.resize((start + len(values),))
         stored[start:] = values

@@ -53,33 +53,32 @@ def starter_configuration(
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
     _check_arguments(languages, corpora, output, target)
     registry = read_registry(DEFAULT_REGISTRY)
-    definition: dict[str, Any] = {"languages": list(languages), "corpora": []}
-    taken = {*registry, *corpora}
+    taken, entries = {*registry, *corpora}, []
     for corpus in corpora:
         is_file = looks_like_a_path(corpus) or Path(corpus).exists()
-        definition["corpora"].append(_entry(corpus, target, columns, taken) if is_file else corpus)
+        entries.append(_entry(corpus, target, columns, taken) if is_file else corpus)
     notes: list[str] = []
     selection: dict[str, Any] = {}
     if strange := [code for code in languages if not labels_of(code)]:
-        selection["language"] = None
+        selection |= {"language": None}
         known = " and ".join(strange)
         notes.append(f"The language identifier does not know {known}, so languages are not checked.")
     section = "bitext" if len(languages) == 2 else "paraphrase"
     if len(languages) == 1:
         # No corpus needs to have scores until it is known which ones have.
-        selection["paraphrase_score"] = None
-    if selection:
-        definition["selection"] = {section: selection}
+        selection |= {"paraphrase_score": None}
+    definition = {"languages": list(languages), "corpora": entries, "selection": {section: selection}}
     model = "-".join([code for code in languages if code != "en"] or ["en"])
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
     checked, datasets = check_config(config)
     used = [datasets[name] for name in checked.definitions[model].names]
     scored = [*map(_shows_scores, used, [notes] * len(used))]
     if len(languages) == 1 and all(scored):
-        del selection["paraphrase_score"]
-        definition["selection"] = {section: selection} if selection else {}
+        selection.pop("paraphrase_score")
     elif len(languages) == 1:
         notes.append("There is a corpus without paraphrase scores, so no pair is dropped for its score.")
+    if not selection:
+        definition.pop("selection")
     config |= _evaluation(languages, registry)
     if _is_small(checked.definitions[model], used):
         config |= _SMALL
