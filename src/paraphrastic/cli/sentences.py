@@ -263,10 +263,7 @@ def mine(
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
         columns = cli.of_each((source, target), column, target_column)
         ids = cli.of_each((source, target), id, target_id)
-        first, second = (
-            cli.source(path, name, on_bad, its_id)
-            for path, name, its_id in zip((source, target), columns, ids, strict=True)
-        )
+        first, second = map(cli.source, (source, target), columns, (on_bad, on_bad), ids)
         mine_files(encoder, first, second, margin=margin, **options, progress=progress)
 
 
