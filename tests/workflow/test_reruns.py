@@ -103,12 +103,6 @@ def test_jobs_per_second_are_limited_only_if_asked_for(pipeline: Path, asked: tu
     assert ("limit: None" in run.stdout) == (not asked)
 
 
-def test_until_a_step(pipeline: Path) -> None:
-    plan = planned(pipeline, "--until", "merge_pairs")
-    assert {"extract_corpus", "select_pairs", "merge_pairs"} <= plan.rules
-    assert plan.rules.isdisjoint({"train_vocabulary", "encode_dataset", "train_model"})
-
-
 def test_a_setting_of_chinese_concerns_no_other_language(finished: Path) -> None:
     configure(finished, "text.segmentation.zh", "full")
     configure(finished, "text.folding.tr", "dotless")
@@ -240,18 +234,6 @@ def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path:
 
 def test_what_no_figure_depends_on_replans_nothing(finished: Path) -> None:
     configure(finished, "training.checkpoint_minutes", 1)
-    assert planned(finished, "all").rules == set()
-
-
-def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path) -> None:
-    for path, value in (
-        ("selection.bitext.length", {"max": 100, "min": 1, "count": "both"}),
-        ("selection.paraphrase.trigram_overlap", {"min": 0, "max": 0.7}),
-        ("training.weight_decay", 0),
-        ("sweep.dropout", [0, 0.1]),
-        ("training.epochs", 5.0),
-    ):
-        configure(finished, path, value)
     assert planned(finished, "all").rules == set()
 
 

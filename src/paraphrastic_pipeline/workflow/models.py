@@ -301,11 +301,13 @@ class Models(Corpora):
     def uncounted_modules(self, wildcards: Wildcards) -> tuple[str, ...]:
         """Return the modules whose changes are no reason to train again.
 
-        These are what scores models meanwhile and, unless the job's model is one, the module of Transformers.
+        These are the module of Transformers, unless the job's model is one, and what scores a model in
+        training, unless the scores decide when to stop.
         """
         others = () if wildcards.model in self.transformers else ("training.transformer",)
-        modules = ("evaluation.development", "evaluation.held_out", *others)
-        return tuple(f"paraphrastic_pipeline.{module}" for module in modules)
+        stops = self.training_settings(wildcards).early_stopping
+        scoring = () if stops else ("evaluation.development", "evaluation.held_out")
+        return tuple(f"paraphrastic_pipeline.{module}" for module in (*scoring, *others))
 
     def _about(self, wildcards: Wildcards) -> Json:
         """Return the content of a model's config.json besides training."""
