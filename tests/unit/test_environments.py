@@ -5,13 +5,11 @@ import re
 import runpy
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -117,31 +115,3 @@ def test_frameworks_are_pinned_beside_what_tests_have() -> None:
     }
     for line in map(Requirement, EXTRAS["frameworks"]):
         assert line.specifier.contains(frameworks[canonicalize_name(line.name)])
-
-
-def test_tests_and_benchmarks_name_what_they_import() -> None:
-    paths = [path for folder in ("tests", "benchmarks", "docs") for path in (ROOT / folder).rglob("*.py")]
-    own = {path.stem for path in paths}
-    named = {
-        canonicalize_name(Requirement(line).name) for lines in [CORE, *EXTRAS.values()] for line in lines
-    }
-    for path in paths:
-        assert not packages_of(path) - {name.replace("_", "-") for name in own} - named, path
-
-
-def used_actions(node: object) -> Iterator[str]:
-    """What the steps and jobs of a workflow of GitHub use."""
-    if isinstance(node, dict):
-        yield from ([node["uses"]] if "uses" in node else [])
-    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        yield from used_actions(inner)
-
-
-@pytest.mark.parametrize("path", [*(ROOT / ".github").rglob("*.yml")], ids=lambda path: path.name)
-def test_actions_are_pinned_by_commit_with_their_version(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    used = [*used_actions(yaml.safe_load(text))]
-    assert used
-    for name in used:
-        assert re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", name)
-        assert re.search(rf"uses: {re.escape(name)} # v\d+\.\d+\.\d+$", text, re.MULTILINE)

@@ -1,8 +1,6 @@
-"""Test that foreign data are not executed, servers need a valid certificate, and text is no command."""
+"""Test that servers need a valid certificate, and that all libraries say alike that memory ran out."""
 
-import ast
 import http.server
-import re
 import shutil
 import ssl
 import subprocess
@@ -22,69 +20,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.base.errors import is_out_of_memory
 from paraphrastic_pipeline.registry.datasets import RemoteFile
 from paraphrastic_pipeline.registry.download import fetch
-
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = sorted(
-    path for folder in ("src", "workflow", "benchmarks", "data") for path in (ROOT / folder).rglob("*.py")
-)
-# These packages rebuild objects by calling the functions that a file names.
-UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
-RUN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
-METHODS = {"extractall", "read_pickle", "unsafe_load"}
-# These calls are safe if they have the given argument.
-GUARDED = {"torch.load": "weights_only=True", "np.load": "allow_pickle=False"}
-
-
-def faults(source: str) -> list[str]:
-    """Return the places where a module would execute its input or rebuild objects from it."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
-            found += [name for name in names if name.split(".")[0] in UNPICKLERS]
-        if not isinstance(node, ast.Call):
-            continue
-        name, arguments = ast.unparse(node.func), [ast.unparse(keyword) for keyword in node.keywords]
-        if name in RUN or name.split(".")[-1] in METHODS:
-            found.append(name)
-        # Events are the marks of the text alone, of which nothing is made.
-        if name.startswith("yaml.") and not name.startswith(("yaml.safe_", "yaml.SafeLoader", "yaml.parse")):
-            found.append(name)
-        if name in GUARDED and GUARDED[name] not in arguments:
-            found.append(name)
-        found += [word for word in arguments if word in ("shell=True", "trust_remote_code=True")]
-    return found
-
-
-def test_nothing_that_is_read_is_run() -> None:
-    assert len(SOURCES) > 150
-    assert {path.relative_to(ROOT): found for path in SOURCES if (found := faults(path.read_text()))} == {}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "import pickle",
-        "from joblib import load",
-        "eval(x)",
-        "os.system(x)",
-        "archive.extractall(folder)",
-        "pd.read_pickle(x)",
-        "yaml.load(x)",
-        "torch.load(x, weights_only=False)",
-        "np.load(x)",
-        "subprocess.run(x, shell=True)",
-    ],
-)
-def test_what_would_be_run_is_found(line: str) -> None:
-    assert faults(line)
-
-
-def test_no_rule_has_a_shell() -> None:
-    for path in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]:
-        assert not re.findall(r"^\s*(?:shell|run|wrapper|notebook)\b.*:|\bshell\(", path.read_text(), re.M), (
-            path
-        )
 
 
 @pytest.fixture

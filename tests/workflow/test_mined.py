@@ -99,15 +99,6 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert "measure_similarity" in planned(mined, *RUN, MODEL).rules
 
 
-def test_another_encoder(mined: Path, edit: Edit) -> None:
-    (mined / "encoder").mkdir()
-    edit(mined / "config.yaml", "encoder: xx", "encoder: {path: encoder}")
-    plan = planned(mined, *RUN, PAIRS + ".parquet")
-    assert plan.rules == {"extract_corpus", "measure_similarity", "sample_paraphrases"}
-    edit(mined / "config.yaml", "{path: encoder}", "{sentence_transformers: some/model}")
-    assert "measure_similarity" in planned(mined, *RUN, PAIRS + ".parquet").rules
-
-
 def test_the_examples_of_the_documentation_plan(pipeline: Path) -> None:
     page = (ROOT / "docs/corpora.md").read_text(encoding="utf-8")
     mined, translated = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
@@ -173,12 +164,3 @@ def test_a_corpus_is_translated(pipeline: Path) -> None:
     assert 0 < len(selected) <= len(made) // 2 + 1
     shard = pd.read_parquet(pipeline / "results/translated/bitext_translated/bitext/1-of-1.parquet")
     assert set(shard["source"]) <= {english for both in translations.values() for english in both}
-
-
-def test_a_mined_corpus_has_an_encoder_or_a_translator(pipeline: Path) -> None:
-    bitext(pipeline / "bitext.jsonl")
-    for change in ("", "    encoder: en\n    translator: {model: a/b}\n"):
-        config = TRANSLATED.replace("    translator: {model: ./marian, beam: 2}\n", change)
-        (pipeline / "config.yaml").write_text(config)
-        ended = snakemake(pipeline, "-n", *RUN, MODEL)
-        assert "config: mined.bitext_translated: " in (ended.stdout)
