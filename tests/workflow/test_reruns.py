@@ -86,7 +86,7 @@ def test_fewer_models_train_nothing_anew(finished_once: Path, fewer: str) -> Non
 
 def test_a_function_is_run_again_when_its_code_changes_only(finished: Path, edit: Edit) -> None:
     module = finished / "src/paraphrastic_pipeline/evaluation/training_runs.py"
-    edit(module, '"""Train a model; see', '"""Do train a model; see')
+    edit(module, '"""Train one run of a model', '"""Do train one run of a model')
     assert "Nothing to be done" in snakemake(finished, "--dry-run", "all").stdout
     edit(module, "    train_model(\n", "    assert train_model\n    train_model(\n")
     plan = planned(finished, "all").rules
