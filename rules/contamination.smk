@@ -16,7 +16,9 @@ rule gather_testsets:
         **calls("corpus.testset_sentences:gather_testsets"),
         files=lambda wildcards: list(pipeline.contamination_files(wildcards).values()),
         # Test sentences are segmented like the model's training data, which is lower-cased before.
-        segmentation=lambda wildcards: pipeline.preparation(pipeline.definition(wildcards).languages)["segmentation"],
+        segmentation=lambda wildcards: pipeline.preparation(pipeline.definition(wildcards).languages)[
+            "segmentation"
+        ],
         lowercase=settings.text.lowercase,
     message:
         "Gather the sentences of the test sets for {wildcards.model}"

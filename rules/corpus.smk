@@ -34,7 +34,11 @@ rule extract_corpus:
 
 rule score_pairs:
     input:
-        unpack(optional(identifier=lambda wildcards: pipeline.downloads(settings.language_id), punkt=pipeline.punkt)),
+        unpack(
+            optional(
+                identifier=lambda wildcards: pipeline.downloads(settings.language_id), punkt=pipeline.punkt
+            )
+        ),
         # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
     output:

@@ -18,9 +18,7 @@ rule measure_speed:
     params:
         **calls("evaluation.speed:measure_speed"),
         **(as_json(settings.evaluation.speed) or {}),
-        systems=lambda wildcards: {
-            system: pipeline.place(system) for system in pipeline.systems_of("speed")
-        },
+        systems=lambda wildcards: {system: pipeline.place(system) for system in pipeline.systems_of("speed")},
         columns=lambda wildcards: list(pipeline.speed_columns().values()),
         language="en",
     message:

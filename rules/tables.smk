@@ -109,7 +109,9 @@ use rule tabulate_speed as tabulate_language_choice with:
     input:
         overlaps=lambda wildcards: pipeline.language_choice_files("results/language_choice/{model}.json"),
         sts=lambda wildcards: pipeline.language_choice_files("results/eval/{model}/sts.json"),
-        prefixed=lambda wildcards: pipeline.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
+        prefixed=lambda wildcards: pipeline.language_choice_files(
+            "results/eval/{model}/sts.json", prefixed=True
+        ),
         uriel=pipeline.downloads(settings.language_choice.uriel),
         published="config/published/language_choice_correlations.csv",
     output:

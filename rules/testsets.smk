@@ -24,7 +24,9 @@ rule prepare_testsets:
 
 use rule prepare_testsets as prepare_tatoeba with:
     input:
-        files=lambda wildcards: pipeline.downloads(pipeline.testset_name("tatoeba"), (wildcards.language, "en")),
+        files=lambda wildcards: pipeline.downloads(
+            pipeline.testset_name("tatoeba"), (wildcards.language, "en")
+        ),
     output:
         testset="results/testsets/tatoeba/{language}.parquet",
     log:
