@@ -26,7 +26,7 @@ from paraphrastic_pipeline.workflow.corpora import (
 )
 from paraphrastic_pipeline.workflow.pipeline import Pipeline
 from paraphrastic_pipeline.workflow.resources import resources_of
-from paraphrastic_pipeline.report.contents import CAPTIONS
+from paraphrastic_pipeline.report.contents import TABLES
 
 try:
     # Snakemake would silently take the last value of a key that a file gives twice.

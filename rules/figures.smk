@@ -1,6 +1,6 @@
 """Figures of tables and of trainings."""
 
-from paraphrastic_pipeline.workflow.pipeline import FIGURES
+FIGURES = {name: table.figure for name, table in TABLES.items() if table.figure}
 
 
 rule plot_figure:
@@ -35,7 +35,7 @@ use rule plot_figure as plot_systems with:
         table=one_of(pipeline.system_tables),
     params:
         **calls("report.figures.systems:plot_systems"),
-        title=lambda wildcards: CAPTIONS[wildcards.table],
+        title=lambda wildcards: TABLES[wildcards.table].caption,
     message:
         "Plot the systems of {wildcards.table}"
 

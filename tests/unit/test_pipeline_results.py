@@ -6,7 +6,7 @@ from configurations import load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, TASKS
-from paraphrastic_pipeline.report.contents import CAPTIONS, CHAPTERS
+from paraphrastic_pipeline.report.contents import CHAPTERS, TABLES
 
 
 def test_systems_are_models_before_and_after_training_and_other_peoples() -> None:
@@ -152,8 +152,8 @@ def test_every_table_has_a_title_and_a_caption() -> None:
     sections = [section for chapter in CHAPTERS for section in chapter.sections]
     assert all(section.title for section in sections)
     # The curves of trainings are pictures without a table.
-    assert {section.name for section in sections} - CAPTIONS.keys() == {"training"}
-    assert CAPTIONS.keys() > set(pipeline().tables)
+    assert {section.name for section in sections} - TABLES.keys() == {"training"}
+    assert TABLES.keys() > set(pipeline().tables)
     assert [layout.task for layout in LAYOUTS.values()] == [
         name for name, task in TASKS.items() for _ in task.tables
     ]
@@ -164,7 +164,7 @@ def test_tables_are_those_that_have_rows() -> None:
     assert found.system_tables == [
         "held_out", "sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba",
     ]  # fmt: skip
-    assert CAPTIONS["sts"] == LAYOUTS["sts"].caption
+    assert TABLES["sts"].caption == LAYOUTS["sts"].caption
     assert "training/de/dropout-0.0-megabatch-10" in found.figures
     assert "contamination" in found.tables
     assert "contamination" not in found.figures

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paraphrastic.cli import main
-from paraphrastic_pipeline.report.contents import CAPTIONS, CHAPTERS
+from paraphrastic_pipeline.report.contents import CHAPTERS, TABLES
 from paraphrastic_pipeline.report.page import write_report
 from paraphrastic_pipeline.report.provenance import write_provenance
 from paraphrastic_pipeline.report.shown_tables import read_table
@@ -102,7 +102,7 @@ def test_only_what_is_of_the_run_is_shown(results: Path, sts: Path, write: Write
     for name in ("sts", "funnel", "training/en/one", "training/en/two"):
         (results / f"figures/{name}.svg").write_text(SVG)
     everything = Reader(page_of(results))
-    assert CAPTIONS["funnel"] in everything.text
+    assert TABLES["funnel"].caption in everything.text
     assert "left_over" in everything.text
     assert "of 20,000 that were read" in everything.text
     assert len(everything.values("alt")) == 4

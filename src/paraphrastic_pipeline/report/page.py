@@ -15,7 +15,7 @@ from markupsafe import Markup
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic_pipeline.evaluation.results import bracketed
-from paraphrastic_pipeline.report.contents import CAPTIONS, CHAPTERS
+from paraphrastic_pipeline.report.contents import CHAPTERS, TABLES
 from paraphrastic_pipeline.report.outcome import read_outcomes
 from paraphrastic_pipeline.report.shown_tables import Table, read_table
 from paraphrastic_pipeline.report.summary import read_headline, read_pairs, read_speeds, trained_models
@@ -56,20 +56,17 @@ def write_report(
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder of results")
     tables = folder / "tables"
-    given = CAPTIONS if captions is None else captions
+    given = captions or {name: table.caption for name, table in TABLES.items()}
     captions = {name: given[name] for name in given if (tables / f"{name}.csv").exists()}
     shown = {name: _read_table(tables, name) for name in captions}
     pictures = _read_pictures(folder / "figures", figures)
-    provenance = folder / "provenance.json"
-    facts = read_json(provenance) if provenance.exists() else None
+    facts = read_json(path) if (path := folder / "provenance.json").exists() else None
 
     def read(table: str, reader: Callable[[Path], Any]) -> Any:
         return reader(tables) if table in shown else None
 
     made = {*shown, *pictures}
-    sections = {
-        chapter: [section for section in chapter.sections if section.name in made] for chapter in CHAPTERS
-    }
+    sections = {chapter: [each for each in chapter.sections if each.name in made] for chapter in CHAPTERS}
     content = {
         "outcomes": read("held_out", read_outcomes),
         "headline": read("sts", read_headline),

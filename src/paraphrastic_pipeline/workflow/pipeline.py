@@ -1,22 +1,16 @@
 """The tables and figures of a run, and why others are not made, for the rules of the pipeline."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
-from paraphrastic_pipeline.report.contents import CAPTIONS
+from paraphrastic_pipeline.report.contents import TABLES
 from paraphrastic_pipeline.settings.definitions import prefixed_name, seed_runs
 from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
-
-# The figures of single tables, by their names, and the functions that draw them.
-FIGURES = {
-    "funnel": "report.figures.funnel:plot_funnel",
-    "language_choice": "report.figures.studies:plot_language_choice",
-    "speed": "report.figures.systems:plot_speed",
-}
 
 
 class Pipeline(Evaluations):
@@ -28,12 +22,13 @@ class Pipeline(Evaluations):
         # The tables of systems that have at least one row.
         self.system_tables = [table for table in LAYOUTS if self.table_systems(table)]
         # All tables that are made.
-        made = [table for table, is_made in self._others().items() if is_made]
-        self.tables = [*self.system_tables, *made]
+        others = [output for name, output in TABLES.items() if name not in LAYOUTS]
+        made = [output for output in others if not output.when or attrgetter(output.when)(self)]
+        self.tables = [*self.system_tables, *(output.name for output in made)]
         # All figures.
         self.figures = [
             *self.system_tables,
-            *(table for table in made if table in FIGURES),
+            *(output.name for output in made if output.figure),
             *(
                 f"training/{model}/{run}"
                 for model in config.models
@@ -43,22 +38,7 @@ class Pipeline(Evaluations):
         ]
         # The captions of all tables.
         mark = "; the data are a sample, or stand in for others" if config.sample else ""
-        self.captions = {table: CAPTIONS[table] + mark for table in self.tables}
-
-    def _others(self) -> dict[str, bool]:
-        """Return all tables besides those of systems, and whether they are made."""
-        corpora = bool(self.model_corpora)
-        choice = bool(self.config.language_choice.models)
-        return {
-            "contamination": corpora,
-            "corpora": corpora,
-            "funnel": corpora,
-            "sweep": True,
-            "studies": bool(self.study_models),
-            "language_choice": choice,
-            "language_choice_correlations": choice,
-            "speed": bool(self.speed_models),
-        }
+        self.captions = {table: TABLES[table].caption + mark for table in self.tables}
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """Return the cards of all models and the tables of held-out pairs and of STS.
