@@ -25,7 +25,8 @@ rule extract_corpus:
         ],
         languages=sides_of,
         max_unreadable=settings.extraction.max_unreadable,
-        seed=lambda wildcards: pipeline.drawing_seed(wildcards.corpus),
+        # Of the pairs that are drawn from groups.
+        seed=lambda wildcards: settings.seed if datasets[wildcards.corpus].kind == "groups" else 0,
     message:
         "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"
     script:

@@ -3,7 +3,7 @@
 
 rule measure_speed:
     input:
-        pipeline.speed_systems,
+        lambda wildcards: sum(map(pipeline.system_files, pipeline.systems_of("speed")), []),
         corpora=lambda wildcards: list(pipeline.speed_columns()),
     output:
         speeds="results/eval/speed.json",

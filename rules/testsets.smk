@@ -3,7 +3,7 @@
 
 rule prepare_testsets:
     input:
-        download=pipeline.testset_file,
+        download=lambda wildcards: pipeline.downloads(pipeline.testset_name(wildcards.testset)),
     output:
         testsets="results/testsets/{testset}.parquet",
     log:

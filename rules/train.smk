@@ -83,12 +83,15 @@ rule train_model:
     resources:
         **resources_of("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).
-        gpu=pipeline.gpu,
+        gpu=lambda wildcards: int(pipeline.definition(wildcards).training.device == "cuda"),
     params:
         **calls("evaluation.training_runs:train_run", without=pipeline.uncounted_modules),
         definition=pipeline.run,
         # No reason to train again: Snakemake never compares a parameter that depends on the output.
-        watching=lambda wildcards, output: pipeline.watching(wildcards),
+        watching=lambda wildcards, output: {
+            "choose_by": pipeline.definition(wildcards).choose_by,
+            "checkpoint_minutes": pipeline.definition(wildcards).training.checkpoint_minutes,
+        },
     message:
         "Train model {wildcards.model}, {wildcards.run}"
     script:

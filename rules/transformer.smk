@@ -53,7 +53,7 @@ use rule train_model as train_transformer with:
         "../envs/neural.yaml"
     resources:
         **resources_of("train_transformer"),
-        gpu=pipeline.gpu,
+        gpu=lambda wildcards: int(pipeline.definition(wildcards).training.device == "cuda"),
 
 
 use rule choose_model as choose_transformer with:

@@ -191,10 +191,6 @@ def test_results_of_a_table_are_those_of_all_seeds() -> None:
     found = pipeline(definitions={**definitions, "fr": {**definitions["fr"], "seeds": 2}})
     assert found.table_results("sts")["fr"] == ["results/eval/fr/sts.json", "results/eval/fr-seed-2/sts.json"]
     assert "results/eval/fr-seed-2/sts.json" in found.all_results("sts")
-    assert found.intervals(of(table="sts")) == ["results/tables/intervals/sts.csv"]
-    assert found.intervals(of(table="funnel")) == []
-    assert found.published_file(of(table="sts")) == ["config/published/sts.csv"]
-    assert found.published_file(of(table="funnel")) == []
 
 
 def test_files_that_stand_after_forcerun_are_targets() -> None:

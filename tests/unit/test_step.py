@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.workflow.step import name_of, step
+from paraphrastic_pipeline.workflow.step import step
 
 
 def fail(error: Exception, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,11 +62,3 @@ def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(KeyError):
         fail(KeyError("language"), tmp_path / "log", monkeypatch)
     assert "Traceback" in (tmp_path / "log").read_text()
-
-
-@pytest.mark.parametrize(
-    ("log", "name"),
-    [("results/logs/evaluate_stsb/fr-untrained.log", "evaluate_stsb"), ("elsewhere/log", "tabulate_results")],
-)
-def test_a_step_has_the_name_of_its_log(log: str, name: str) -> None:
-    assert name_of(SimpleNamespace(rule="tabulate_results", log=[log])) == name

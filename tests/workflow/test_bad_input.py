@@ -104,9 +104,7 @@ def test_an_sts_archive_with_a_missing_file(pipeline: Path, opus: Opus) -> None:
         for name in whole.namelist():
             if "STS14-en-test/STS.gs.images" not in name:
                 less.writestr(name, whole.read(name))
-    message = (
-        "error in prepare_sts: resources/downloads/sts/STS.zip: STS14-en-test/STS.gs.images.txt is missing"
-    )
+    message = "error in prepare_testsets: resources/downloads/sts/STS.zip: STS14-en-test/STS.gs.images.txt"
     fails(pipeline, "results/testsets/sts.parquet", message)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import Json
-from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile
+from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.settings.sections.fields import as_json
 
@@ -111,15 +111,6 @@ class Corpora:
     def is_text(self, name: str) -> bool:
         """Whether a corpus has sentences without pairs."""
         return self.datasets[name].kind == "text"
-
-    def grouped(self, name: str) -> bool:
-        """Return whether all sentences of the pairs from one line of a corpus mean the same."""
-        kind = self.datasets[name].kind
-        return kind == "mined" or KINDS[kind].grouped
-
-    def drawing_seed(self, name: str) -> int:
-        """Return the seed of the pairs that are drawn from a corpus of groups; 0 for other corpora."""
-        return self.config.seed if self.datasets[name].kind == "groups" else 0
 
     def punkt(self, wildcards: Wildcards) -> list[str]:
         """Return the archive that NLTK's tokenizer needs for the overlap of paraphrases, if it is used."""

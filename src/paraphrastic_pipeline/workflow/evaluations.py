@@ -243,11 +243,6 @@ class Evaluations(Models):
 
     # Test sets.
 
-    def testset_file(self, wildcards: Wildcards) -> str | list[str]:
-        """Return the downloaded file of the job's test set; STS may have several."""
-        files = self.downloads(self.testset_name(wildcards.testset))
-        return files if len(files) > 1 else files[0]
-
     def bucc_file(self, wildcards: Wildcards) -> RemoteFile:
         """Return BUCC's archive of the job's pair."""
         name = self.testset_name("bucc")
@@ -293,9 +288,8 @@ class Evaluations(Models):
 
     def card_results(self, wildcards: Wildcards) -> list[str]:
         """Return the results that a model's card shows, in languages that the model knows."""
-        model = wildcards.model
-        tasks = [task for task in ("sts", "xling_sts") if self.is_for(task, model)]
-        return [f"results/eval/{model}/{task}.json" for task in tasks]
+        tasks = (task for task in ("sts", "xling_sts") if self.is_for(task, wildcards.model))
+        return [f"results/eval/{wildcards.model}/{task}.json" for task in tasks]
 
     def card_held_out(self, wildcards: Wildcards) -> list[str]:
         """Return the results on held-out pairs that a model's card tells, after training and before."""
@@ -312,18 +306,10 @@ class Evaluations(Models):
         names = ("tokenizer", "modules") if loads else ()
         return [f"results/models/{wildcards.model}/{name}.json" for name in names]
 
-    # Speed.
-
-    def speed_systems(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of all systems whose speed is measured."""
-        return [file for system in self.systems_of("speed") for file in self.system_files(system)]
-
     def speed_columns(self) -> dict[str, list[str]]:
         """Return a corpus of each model whose English sentences are embedded, and its English columns."""
         if not self.speed_models:
-            raise InputError(
-                "config: evaluation.speed: is null, or no model knows English, so no speed is measured"
-            )
+            raise InputError("config: evaluation.speed: is null, or no model knows English")
         columns = {}
         for model in self.speed_models:
             corpus, pair = next((corpus, pair) for corpus, pair in self.corpus_pairs[model] if "en" in pair)

@@ -10,6 +10,7 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.counts import WITHOUT_PAIRS
+from paraphrastic_pipeline.registry.datasets import KINDS
 from paraphrastic_pipeline.registry.download import MANUAL
 from paraphrastic_pipeline.settings.datasets import pairs_of
 from paraphrastic_pipeline.settings.definitions import variants
@@ -86,9 +87,8 @@ class Models(Corpora):
         # The models that hold out pairs of their corpora.
         self.held_out_models = [model for model in definitions if definitions[model].held_out]
         # The counts of their merged corpora.
-        self.merged_counts = [
-            f"results/corpora/{self.data_models[model]}/counts.json" for model in config.models
-        ]
+        merged = (self.data_models[model] for model in config.models)
+        self.merged_counts = [f"results/corpora/{model}/counts.json" for model in merged]
         # Study, setting and model of each row in the table of studies, and the models that studies leave out,
         # with the file that each of them lacks.
         self.study_models: list[tuple[str, str, str]] = []
@@ -100,7 +100,7 @@ class Models(Corpora):
                 else:
                     self.study_models.append((study, variant.name, model))
         # For each model that begins from a teacher, the first one that begins in the same way.
-        trainings = {model: definition.training for model, definition in definitions.items()}
+        trainings = {model: definitions[model].training for model in definitions}
         self.beginnings = first_alike(
             {
                 model: (self.data_models[model], training.teacher, training.teacher_sentences)
@@ -136,7 +136,10 @@ class Models(Corpora):
             # The corpora without pairs, by their numbers.
             "texts": [number for number, (corpus, _) in enumerate(pairs) if self.is_text(corpus)],
             # Whether sentences from the same line of a corpus all mean the same.
-            "grouped": any(self.grouped(corpus) for corpus in definition.names),
+            "grouped": any(
+                kind == "mined" or KINDS[kind].grouped
+                for kind in (self.datasets[corpus].kind for corpus in definition.names)
+            ),
             "training_data": f"results/datasets/{data}/train.h5",
             # Training settings of each vocabulary, except the seed.
             "vocabularies": names,
@@ -160,11 +163,10 @@ class Models(Corpora):
         """Return a file of a model's corpora that is given on request and not here; None if there is none."""
         for corpus, pair in self.corpus_pairs.get(model, []):
             for file in self.datasets[corpus].select(tuple(dict.fromkeys(pair))):
-                path = file.on_request
                 # A finished download is enough, and so is a file by hand.
-                places = (path, file.location, MANUAL / corpus / file.name)
-                if path and not any(Path(place).is_file() for place in places if place):
-                    return f"{path} ({corpus})"
+                places = (file.on_request or "", file.location, MANUAL / corpus / file.name)
+                if file.on_request and not any(Path(place).is_file() for place in places):
+                    return f"{file.on_request} ({corpus})"
         return None
 
     def of(self, key: str) -> OfWildcards:
@@ -186,14 +188,6 @@ class Models(Corpora):
         is_paraphrase = len(languages_of(wildcards.pair)) == 1 and not self.is_text(wildcards.corpus)
         selection = self.definition(wildcards).selection
         return as_json(selection.paraphrase if is_paraphrase else selection.bitext)
-
-    def watching(self, wildcards: Wildcards) -> Json:
-        """Return how a training run is watched, on which no result depends."""
-        definition = self.definition(wildcards)
-        return {
-            "choose_by": definition.choose_by,
-            "checkpoint_minutes": definition.training.checkpoint_minutes,
-        }
 
     def merging(self, wildcards: Wildcards) -> Json:
         """Return how the corpora of the job's model are merged, in the form of `merge.Merging`."""
@@ -368,10 +362,6 @@ class Models(Corpora):
             corpus: (sets[corpus].select(tuple(dict.fromkeys(pair)))[0].version, sets[corpus].licence)
             for corpus, pair in self.corpus_pairs[wildcards.model]
         }
-
-    def gpu(self, wildcards: Wildcards) -> int:
-        """Return how many GPUs a training run asks for."""
-        return int(self.definition(wildcards).training.device == "cuda")
 
     def training_threads(self, wildcards: Wildcards, cores: int) -> int:
         """Return the threads of a training run if the runs of all models share the cores.

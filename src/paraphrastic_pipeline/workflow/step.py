@@ -2,7 +2,6 @@
 
 import gc
 import logging
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,15 +14,6 @@ from paraphrastic_pipeline.base.errors import LogFormatter, is_out_of_memory, sp
 FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
 
 
-def name_of(snakemake: Any) -> str:
-    """Return the name of a step, which is the first part of its log's name in `results/logs`.
-
-    It tells more than the rule, such as `evaluate_system`, which evaluates on many tasks.
-    """
-    match = re.match(r"results/logs/(\w+)", snakemake.log[0])
-    return match[1] if match else str(snakemake.rule)
-
-
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
     """Log into the rule's file.
@@ -34,7 +24,6 @@ def step(snakemake: Any) -> Iterator[None]:
     gc.freeze()
     gc.enable()
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
-    name = name_of(snakemake)
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
@@ -51,4 +40,4 @@ def step(snakemake: Any) -> Iterator[None]:
             logging.exception("failed")
             raise
         logging.error("error: %s", cause)
-        sys.exit(spelled_out(f"error in {name}: {cause}"))
+        sys.exit(spelled_out(f"error in {snakemake.rule}: {cause}"))
