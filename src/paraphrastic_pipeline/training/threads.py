@@ -19,12 +19,14 @@ class Workers:
     def run(self, task: Callable[[int], None]) -> None:
         """Call `task(index)` for every index below `size` in parallel, and return when all are done."""
         others = [self._pool.submit(task, index) for index in range(1, self.size)]
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
+        # The fused engine's caller has one thread of torch anyway, and setting it takes time.
+        if (threads := torch.get_num_threads()) > 1:
+            torch.set_num_threads(1)
         try:
             task(0)
         finally:
-            torch.set_num_threads(threads)
+            if threads > 1:
+                torch.set_num_threads(threads)
         for other in others:
             other.result()
 
