@@ -129,13 +129,7 @@ use rule tabulate_speed as tabulate_language_choice with:
 rule tabulate_systems:
     input:
         lambda wildcards: pipeline.all_results(wildcards.table),
-        unpack(
-            optional(
-                published=lambda wildcards: [
-                    path for path in [f"config/published/{wildcards.table}.csv"] if Path(path).exists()
-                ]
-            )
-        ),
+        unpack(optional(published=pipeline.published_file)),
     output:
         table="results/tables/{table}.csv",
         intervals="results/tables/intervals/{table}.csv",
@@ -160,15 +154,7 @@ rule tabulate_systems:
 
 rule render_table:
     input:
-        unpack(
-            optional(
-                intervals=lambda wildcards: [
-                    f"results/tables/intervals/{table}.csv"
-                    for table in pipeline.system_tables
-                    if table == wildcards.table
-                ]
-            )
-        ),
+        unpack(optional(intervals=pipeline.intervals)),
         table="results/tables/{table}.csv",
     output:
         markdown="results/tables/{table}.md",

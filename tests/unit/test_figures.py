@@ -146,7 +146,7 @@ def test_a_correlation_of_ranks_does_not_change_with_the_scale() -> None:
 
 
 def test_constant_resamples_have_no_correlation() -> None:
-    # Of two rows, half of all resamples have one alone.
+    # If there are two rows, half of all resamples consist of copies of one of them.
     values = np.array([1.0, 2.0])
     for resampled in resampled_correlations(values, values, seed="a").values():
         assert set(resampled(50)) == {0, 1}

@@ -26,6 +26,9 @@ BATCH_ROWS = 2048
 # A cell may be a whole document.
 csv.field_size_limit(1 << 31)
 
+# The first and the last line of a row, from 1; and its values, or why it cannot be read.
+_Row = tuple[int, int, Any]
+
 
 class BadRow(NamedTuple):
     """A row that cannot be read: its file, its first and last line from 1, and the cause."""
@@ -148,7 +151,7 @@ class Source:
             if texts:
                 yield Batch(ids, [list(column) for column in zip(*texts, strict=True)], firsts, lasts)
 
-    def _lines(self) -> Iterator["_Row"]:
+    def _lines(self) -> Iterator[_Row]:
         """Lines with several texts between tabs; blank ones at the end of the file do not count."""
         with open_text(self._file) as file:
             blank: list[_Row] = []
@@ -162,7 +165,7 @@ class Source:
                 else:
                     blank.append(row)
 
-    def _beside(self) -> Iterator["_Row"]:
+    def _beside(self) -> Iterator[_Row]:
         """The lines of two files, side by side."""
         paths = self._file, str(self.second)
         with open_text(paths[0]) as first, open_text(paths[1]) as second:
@@ -176,7 +179,7 @@ class Source:
                 else:
                     yield number, number, texts
 
-    def _json(self) -> Iterator["_Row"]:
+    def _json(self) -> Iterator[_Row]:
         columns, seen = list[str](), dict[str, None]()
         with open_text(self._file) as file:
             for number, line in enumerate(file, start=1):
@@ -198,7 +201,7 @@ class Source:
             # A member may be missing somewhere, but not everywhere.
             self._wanted([*seen])
 
-    def _table(self) -> Iterator["_Row"]:
+    def _table(self) -> Iterator[_Row]:
         """The rows of CSV and of tab-separated text with a header, or with columns that have numbers."""
         with open_text(self._file) as file:
             beginning = next(file, "")
@@ -268,8 +271,6 @@ class Source:
         return wanted
 
 
-# The first and the last line of a row, from 1; and its values, or why it cannot be read.
-_Row = tuple[int, int, Any]
 _NO_ROW: _Row = (1, 1, [])
 
 

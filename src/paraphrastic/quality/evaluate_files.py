@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
@@ -95,38 +96,37 @@ def about(pairs: LabelledPairs) -> Json:
 
 def described(result: Json, pairs: LabelledPairs) -> list[str]:
     """Lines that tell people a result of `evaluate_pairs`: a sentence, and a table of thresholds."""
-    label, n = result["label"], len(pairs.sources)
+    found, n = SimpleNamespace(**result), len(pairs.sources)
 
     def interval(ends: Sequence[float]) -> str:
-        low, high = (100 * end for end in ends)
-        return f" (n = {n:,}, 95 % interval {low:.1f} to {high:.1f})"
+        return f" (n = {n:,}, 95 % interval {100 * ends[0]:.1f} to {100 * ends[1]:.1f})"
 
     if "auc" in result:
         lines = [
-            f"{label}: a pair with the label 1 scores higher than one with the label 0 in "
-            f"{_percent(result['auc'])} of the cases (AUC){interval(result['interval'])}"
+            f"{found.label}: a pair with the label 1 scores higher than one with the label 0 in "
+            f"{_percent(found.auc)} of the cases (AUC){interval(found.interval)}"
         ]
     elif "spearman" in result:
         lines = [
-            f"{label}: Spearman's ρ with the labels is {100 * result['spearman']:.1f} and Pearson's r "
-            f"{100 * result['pearson']:.1f}{interval(result['interval'])}"
+            f"{found.label}: Spearman's ρ with the labels is {100 * found.spearman:.1f} and Pearson's r "
+            f"{100 * found.pearson:.1f}{interval(found.interval)}"
         ]
     else:
-        forward, backward = result["forward"], result["backward"]
+        forward, backward = (SimpleNamespace(**side) for side in (found.forward, found.backward))
         lines = [
-            f"{label}: {_percent(forward['nearest'])} of the sentences find their partner"
-            f"{interval(forward['interval'])}, and {_percent(backward['nearest'])} in the other direction; "
-            f"{_percent(forward[f'among_{NEAREST}'])} have it among the {NEAREST} nearest"
+            f"{found.label}: {_percent(forward.nearest)} of the sentences find their partner"
+            f"{interval(forward.interval)}, and {_percent(backward.nearest)} in the other direction; "
+            f"{_percent(getattr(forward, f'among_{NEAREST}'))} have it among the {NEAREST} nearest"
         ]
     if "thresholds" in result:
-        lines += ["", "threshold  precision  recall     F1", *map(_row, result["thresholds"])]
-        lines.append(f"{_row(result['best'])}  chosen")
+        lines += ["", "threshold  precision  recall     F1", *map(_row, found.thresholds)]
+        lines.append(f"{_row(found.best)}  chosen")
     return lines
 
 
 def _row(row: Json) -> str:
-    precision, recall, f1 = (100 * row[name] for name in ("precision", "recall", "f1"))
-    return f"{row['threshold']:9.3f}  {precision:9.1f}  {recall:6.1f}  {f1:5.1f}"
+    threshold, *shares = (row[name] for name in ("threshold", "precision", "recall", "f1"))
+    return f"{threshold:9.3f}  {100 * shares[0]:9.1f}  {100 * shares[1]:6.1f}  {100 * shares[2]:5.1f}"
 
 
 def _percent(value: float) -> str:

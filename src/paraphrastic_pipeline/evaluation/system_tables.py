@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
 from paraphrastic_pipeline.evaluation.results import Measured, Result, percent
@@ -27,14 +27,14 @@ class Entry(NamedTuple):
     deviation: float | None = None
 
     @classmethod
-    def mean_of_runs(cls, runs: Sequence[Measured]) -> "Entry":
+    def mean_of_runs(cls, runs: Sequence[Measured]) -> Self:
         """The mean of the figures of training runs, which have the same test data."""
         values = [run.value for run in runs]
         low, high = (fmean(ends) for ends in zip(*(run.interval for run in runs), strict=True))
         return cls(fmean(values), low, high, runs[0].n, stdev(values) if len(runs) > 1 else None)
 
     @classmethod
-    def mean_of_data(cls, entries: Sequence["Entry"]) -> "Entry":
+    def mean_of_data(cls, entries: Sequence[Self]) -> Self:
         """The mean of figures on several test sets, whose errors are independent."""
         count, value = len(entries), fmean(entry.value for entry in entries)
         below = hypot(*(entry.low - entry.value for entry in entries)) / count

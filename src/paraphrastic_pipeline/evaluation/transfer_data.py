@@ -199,15 +199,12 @@ def _rows(file: LabelledFile, written: _Lines, classes: Sequence[str]) -> Iterat
         match = re.fullmatch(written.pattern, line.strip())
         if not match:
             raise file.fault(number, f"expected {written.expected}")
-        row: Json = {"line": number, "label": written.label}
-        row |= {name: text.strip() for name, text in match.groupdict().items()}
-        if "score" in row:
-            row["score"] = file.score(number, row["score"], lowest=written.lowest)
-        if written.label is None:
-            if row["label"] not in classes:
-                raise file.fault(number, f"{row['label']!r} is not one of the classes {', '.join(classes)}")
-            row["label"] = classes.index(row["label"])
-        yield row
+        cells: Json = {name: text.strip() for name, text in match.groupdict().items()}
+        label, score = cells.get("label"), cells.get("score")
+        if written.label is None and label not in classes:
+            raise file.fault(number, f"{label!r} is not one of the classes {', '.join(classes)}")
+        cells |= {"line": number, "label": written.label if label is None else classes.index(label)}
+        yield cells | ({} if score is None else {"score": file.score(number, score, lowest=written.lowest)})
 
 
 def transfer_digest(task: TransferTask, rows: pd.DataFrame) -> str:

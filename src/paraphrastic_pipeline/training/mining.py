@@ -68,7 +68,7 @@ def mine(
     found = _search(searched, columns, same_meaning, limits.numpy(), workers, either_side)
     if leading:
         return _reranked(vectors.numpy(), found, workers)
-    # Of equally similar sentences, the first one is taken.
+    # If several sentences are equally similar, the first one is taken.
     return np.concatenate([places[values.argmax(axis=0), np.arange(n)] for values, places in found])
 
 

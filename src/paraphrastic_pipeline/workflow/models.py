@@ -101,12 +101,8 @@ class Models(Corpora):
                     self.study_models.append((study, variant.name, model))
         # For each model that begins from a teacher, the first one that begins in the same way.
         trainings = {model: definitions[model].training for model in definitions}
-        self.beginnings = first_alike(
-            {
-                model: (self.data_models[model], training.teacher, training.teacher_sentences)
-                for model, training in trainings.items()
-            }
-        )
+        begins = {model: (each.teacher, each.teacher_sentences) for model, each in trainings.items()}
+        self.beginnings = first_alike({model: (self.data_models[model], begins[model]) for model in begins})
         # The models that a whole run trains.
         self.trained_models = {*config.models, *(model for _, _, model in self.study_models)}
         # The kinds of contaminated pairs that are left out of training.
@@ -326,10 +322,7 @@ class Models(Corpora):
             # A path on this machine would say nothing elsewhere.
             on_hub = system and hub_name(system.sentence_transformers or "")
             teachers[on_hub or (system and system.label) or teacher] = (system and system.licence) or "-"
-        sets = self.datasets
-        uses = {
-            sets[corpus].commercial if corpus in sets else "unknown" for corpus in self._corpora_of(wildcards)
-        }
+        uses = {self.datasets[corpus].commercial for corpus in self._corpora_of(wildcards)}
         uses |= {"yes" if licence in OPEN_LICENCES else "unknown" for licence in teachers.values()}
         use = "forbidden" if "no" in uses else "allowed" if uses == {"yes"} else "unknown"
         return {"commercial_use": use} | ({"teachers": teachers} if teachers else {})
@@ -357,9 +350,11 @@ class Models(Corpora):
 
     def _corpora_of(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
         """Return version and licence of each corpus that a model is trained on."""
-        sets = self.datasets
         return {
-            corpus: (sets[corpus].select(tuple(dict.fromkeys(pair)))[0].version, sets[corpus].licence)
+            corpus: (
+                self.datasets[corpus].select(tuple(dict.fromkeys(pair)))[0].version,
+                self.datasets[corpus].licence,
+            )
             for corpus, pair in self.corpus_pairs[wildcards.model]
         }
 

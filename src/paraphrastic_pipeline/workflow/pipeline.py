@@ -1,13 +1,15 @@
-"""The tables and figures of a run, and why others are not made, for the rules of the pipeline."""
+"""The tables and figures of a run, for the rules of the pipeline."""
 
 from collections.abc import Iterable
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS
 from paraphrastic_pipeline.report.contents import TABLES
 from paraphrastic_pipeline.settings.definitions import prefixed_name, seed_runs
+from paraphrastic_pipeline.workflow.corpora import Wildcards
 from paraphrastic_pipeline.workflow.evaluations import Evaluations
 
 
@@ -71,6 +73,14 @@ class Pipeline(Evaluations):
     def all_results(self, table: str) -> list[str]:
         """Return the results of all systems in a table as one list."""
         return [path for paths in self.table_results(table).values() for path in paths]
+
+    def intervals(self, wildcards: Wildcards) -> list[str]:
+        """Return the intervals of a table's figures; none unless it is a table of systems."""
+        return [f"results/tables/intervals/{name}.csv" for name in {*self.system_tables} & {wildcards.table}]
+
+    def published_file(self, wildcards: Wildcards) -> list[str]:
+        """Return the file of a table's published figures; none if there are no such figures."""
+        return [str(path) for path in Path("config/published").glob(f"{wildcards.table}.csv")]
 
     def language_choice_files(self, path: str, *, prefixed: bool = False) -> list[str]:
         """Return one file per model of the study of languages, or per prefixed variant if it has them."""
