@@ -1,4 +1,4 @@
-"""Test retrieval of held-out pairs against plain numpy: shares, hidden partners and examples."""
+"""Test retrieval of held-out pairs against plain numpy: shares, distractors and examples."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,6 @@ from function_encoder import FunctionEncoder
 from paraphrastic_pipeline.evaluation.figures import Figures
 from paraphrastic_pipeline.evaluation.held_out import (
     evaluate_held_out,
-    evaluate_retrieval,
     held_out_score,
     read_held_out,
 )
@@ -64,12 +63,13 @@ SYSTEM = FunctionEncoder("a system", DIM, "digest", vectors)
 
 
 def evaluated(files: tuple[Path, Path]) -> Figures:
-    return evaluate_held_out(SYSTEM, *files, languages=[("de", "en")])
+    held_out, pairs = files
+    return evaluate_held_out(SYSTEM, [held_out], [pairs], definitions=[""], languages=[[("de", "en")]])
 
 
 def test_examples_show_what_is_nearest_among_all_sentences(files: tuple[Path, Path]) -> None:
-    (data,) = evaluated(files)["found"].data
-    assert (data.name, data.about["n"], data.about["others"]) == ("de-en", 80, 300)
+    (data,) = evaluated(files)["forward de-en"].data
+    assert (data.name, data.about["n"], data.about["distractors"]) == ("de-en", 80, 300)
     examples = data.about["examples"]
     candidates = [f"bb {number}" for number in [*range(100, 180), *range(1000, 1300)]]
     assert [each["sentence"] for each in examples] == [f"a {number}" for number in range(100, 160)]
@@ -81,9 +81,11 @@ def test_examples_show_what_is_nearest_among_all_sentences(files: tuple[Path, Pa
     assert {each["right"] for each in examples} == {True, False}
 
 
-def test_the_score_of_training_is_the_share_without_hiding(files: tuple[Path, Path]) -> None:
+def test_the_score_of_training_is_the_share_without_distractors(files: tuple[Path, Path]) -> None:
     score = held_out_score(SYSTEM, read_held_out(files[0]))
-    assert score == pytest.approx(100 * evaluated(files)["found"].value)
+    figures = evaluated(files)
+    shares = [figures[f"{direction} de-en"].value for direction in ("forward", "backward")]
+    assert score == pytest.approx(100 * np.mean(shares))
 
 
 def test_no_pair_is_no_figure(files: tuple[Path, Path]) -> None:
@@ -96,24 +98,25 @@ def test_definitions_are_compared_by_the_nearest_and_the_ten_nearest(
     tmp_path: Path, files: tuple[Path, Path]
 ) -> None:
     few = write_pairs(tmp_path / "few.parquet", ("en", "en"), range(12))
-    figures = evaluate_retrieval(
+    figures = evaluate_held_out(
         SYSTEM,
         [files[0], few],
         [files[1], write_pairs(tmp_path / "few_others.parquet", ("en", "en"), range(3))],
         definitions=["german", "english"],
         languages=[[("de", "en")], [("en", "en")]],
     )
-    data = {data.name: data.about for figure in figures.values() for data in figure.data}
-    assert data == {"german": {"n": 80, "others": 300}, "english": {"n": 12, "others": 3}}
+    about = {data.name: data.about for figure in figures.values() for data in figure.data}
+    counts = {name: (data["n"], data["distractors"]) for name, data in about.items()}
+    assert counts == {"german": (80, 300), "english": (12, 3)}
     for name, numbers, more in (
         ("german", range(100, 180), range(1000, 1300)),
         ("english", range(12), range(3)),
     ):
         for direction, (query, candidate) in {"forward": ("a", "bb"), "backward": ("bb", "a")}.items():
-            hidden = [f"{candidate} {number}" for number in dict.fromkeys([*numbers, *more])]
+            choices = [f"{candidate} {number}" for number in dict.fromkeys([*numbers, *more])]
             queries, candidates = (
                 rows / np.linalg.norm(rows, axis=1, keepdims=True)
-                for rows in (vectors([f"{query} {number}" for number in numbers]), vectors(hidden))
+                for rows in (vectors([f"{query} {number}" for number in numbers]), vectors(choices))
             )
             order = np.argsort(-(queries @ candidates.T), axis=1)
             for most in (1, 10):
@@ -128,8 +131,10 @@ def test_a_definition_of_several_pairs_of_languages_has_a_row_for_each(
 ) -> None:
     tables = [pq.read_table(files[0]), pq.read_table(write_pairs(tmp_path / "fr", ("fr", "en"), range(9)))]
     pq.write_table(pa.concat_tables(tables), files[0])
-    figures = evaluate_retrieval(
+    figures = evaluate_held_out(
         SYSTEM, [files[0]], [files[1]], definitions=["both"], languages=[[("de", "en")]]
     )
-    others = {data.name: data.about["others"] for figure in figures.values() for data in figure.data}
-    assert others == {"both de-en": 300, "both fr-en": 0}
+    distractors = {
+        data.name: data.about["distractors"] for figure in figures.values() for data in figure.data
+    }
+    assert distractors == {"both de-en": 300, "both fr-en": 0}

@@ -51,12 +51,12 @@ def correlated(seed: int, noise: float, n: int = 500) -> Figure:
 
 
 def test_a_result_has_figures_and_data_sets(tmp_path: Path) -> None:
-    others = [Data(name="y", digest="e", recognized_by="g")]
+    others = [Data(name="y", digest="e")]
     figures = {
         "pearson x": correlated(1, 1.0),
         "accuracy y": share(np.array([True, False, True, True]), seed="y", data=others),
     }
-    content = written(tmp_path, figures, known={"x": "d", "y": "g"})
+    content = written(tmp_path, figures, known={"x": "d", "y": "e"})
     assert (content["task"], content["system"], content["digest"], content["dim"]) == (
         "sts",
         "P-SP de",

@@ -49,10 +49,10 @@ def test_tracks_of_sts_beside_the_archive_of_senteval(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "cause"),
     [
-        ("ko-ko.jsonl.gz", "", "languages of a track"),
-        ("en-en.jsonl.gz", '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"score": 1}\n', ":2: "),
-        ("en-en.jsonl.gz", "[1]\n", ":1: "),
-        ("en-en.jsonl.gz", "<html>\n", ":1: "),
+        ("ko-ko.jsonl.gz", '{"sentence1": "a", "sentence2": "b", "score": 1}\n', "ko-ko"),
+        ("en-en.jsonl.gz", '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"score": 1}\n', "line 2"),
+        ("en-en.jsonl.gz", "[1]\n", "sentence1"),
+        ("en-en.jsonl.gz", "<html>\n", ""),
     ],
 )
 def test_a_file_that_is_no_track(tmp_path: Path, name: str, content: str, cause: str) -> None:

@@ -13,8 +13,13 @@ from paraphrastic.model.folder import open_folder, shipped_models
 from paraphrastic_pipeline.base.tables import write_csv
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.development import DevelopmentData
-from paraphrastic_pipeline.evaluation.held_out import OTHERS, evaluate_held_out, held_out_score, read_held_out
-from paraphrastic_pipeline.evaluation.results import Source
+from paraphrastic_pipeline.evaluation.held_out import (
+    DISTRACTORS,
+    evaluate_held_out,
+    held_out_score,
+    read_held_out,
+)
+from paraphrastic_pipeline.evaluation.results import Result, Source
 from paraphrastic_pipeline.evaluation.systems import write_result
 from paraphrastic_pipeline.report.outcome import find_outcome, read_outcomes, summary
 
@@ -63,7 +68,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, source in sources.items():
         path = results / "eval" / name / "held_out.json"
         path.parent.mkdir(parents=True)
-        figures = evaluate_held_out(model, held, merged, languages=LANGUAGES)
+        figures = evaluate_held_out(model, [held], [merged], definitions=[""], languages=[LANGUAGES])
         write_result(
             path, model, figures, task="held_out", official=None, source=source, bootstrap_samples=100
         )
@@ -72,50 +77,51 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_pairs_are_kept_apart_by_language(run: Path) -> None:
     german, french = read_held_out(run / "held_out" / "m.parquet", run / "merged.parquet", LANGUAGES)
-    assert (german.name, len(german.sides[0]), len(german.others[0])) == ("de-en", 70, 200)
-    assert (french.name, len(french.sides[0]), len(french.others[0])) == ("fr-en", 40, 100)
+    assert (german.name, len(german.sides[0]), len(german.distractors[0])) == ("de-en", 70, 200)
+    assert (french.name, len(french.sides[0]), len(french.distractors[0])) == ("fr-en", 40, 100)
     assert french.sides[0] == sentences("fra")[0][:40]
-    assert french.others[1] == sentences("fra")[1][100:200]
+    assert french.distractors[1] == sentences("fra")[1][100:200]
 
 
-def test_only_the_first_pairs_of_the_training_data_hide_partners(
+def test_only_the_first_pairs_of_the_training_data_are_distractors(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert OTHERS == 10_000
-    monkeypatch.setattr("paraphrastic_pipeline.evaluation.held_out.OTHERS", 7)
+    assert DISTRACTORS == 10_000
+    monkeypatch.setattr("paraphrastic_pipeline.evaluation.held_out.DISTRACTORS", 7)
     german, _ = read_held_out(run / "held_out" / "m.parquet", run / "merged.parquet", LANGUAGES)
-    assert german.others[0] == sentences("deu")[0][100:107]
+    assert german.distractors[0] == sentences("deu")[0][100:107]
 
 
 def test_shares_agree_with_numpy(run: Path) -> None:
     content = read_json(run / "eval" / "m" / "held_out.json")
     model = open_folder(shipped_models()["en-de-es-fr"])
-    hits: dict[str, list[bool]] = {"found": [], "found hidden": []}
     for pairs in read_held_out(run / "held_out" / "m.parquet", run / "merged.parquet", LANGUAGES):
         own = [model.embed_raw_text(side, normalize=True).astype(np.float64) for side in pairs.sides]
-        more = [model.embed_raw_text(side, normalize=True).astype(np.float64) for side in pairs.others]
+        more = [model.embed_raw_text(side, normalize=True).astype(np.float64) for side in pairs.distractors]
         for side, direction in enumerate(("forward", "backward")):
             for name, candidates in (
                 ("", own[1 - side]),
-                (" hidden", np.concatenate([own[1 - side], more[1 - side]])),
+                (" 1", np.concatenate([own[1 - side], more[1 - side]])),
             ):
                 right = (own[side] @ candidates.T).argmax(axis=1) == np.arange(len(own[side]))
                 found = content["measurements"][f"{direction}{name} {pairs.name}"]
                 assert found["value"] == pytest.approx(right.mean())
-                hits[f"found{name}"] += right.tolist()
-    for name, every in hits.items():
-        assert content["measurements"][name]["value"] == pytest.approx(np.mean(every))
-    counts = {name: (data["n"], data["others"]) for name, data in content["datasets"].items()}
+    counts = {name: (data["n"], data["distractors"]) for name, data in content["datasets"].items()}
     assert counts == {"de-en": (70, 200), "fr-en": (40, 100)}
 
 
 def test_the_outcome_in_words(run: Path) -> None:
     outcome = find_outcome("m", run)
     assert outcome is not None
-    assert (outcome.sentences, outcome.others, len(outcome.examples)) == (220, 200, 10)
-    low, high = outcome.interval
-    assert low <= outcome.found <= high
-    for figure in (outcome.found, low, high, outcome.before, outcome.hidden):
+    assert (outcome.sentences, outcome.distractors, len(outcome.examples)) == (220, 200, 10)
+    figures = Result.read(run / "eval" / "m" / "held_out.json").measurements
+    right = [
+        n * figures[f"{side} {pair}"].value
+        for pair, n in (("de-en", 70), ("fr-en", 40))
+        for side in ("forward", "backward")
+    ]
+    assert outcome.found == pytest.approx(100 * sum(right) / 220)
+    for figure in (outcome.found, outcome.before, outcome.among_distractors):
         assert f"{figure:.1f}" in outcome.sentence
     assert all(example.right == example.before.right for example in outcome.examples)
     assert find_outcome("other", run) is None
@@ -143,7 +149,8 @@ def test_examples_are_right_and_wrong(run: Path, tmp_path: Path) -> None:
 def test_models_of_a_table_come_best_first(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run / "eval", tmp_path / "eval")
     worse = read_json(run / "eval" / "m" / "held_out.json")
-    worse["measurements"]["found"]["value"] = 0.1
+    for name in worse["measurements"]:
+        worse["measurements"][name]["value"] = 0.1
     write_json(tmp_path / "eval" / "a" / "held_out.json", worse)
     rows = [
         {"name": name, "source": source}

@@ -124,7 +124,7 @@ def test_pairs_and_ways_of_mining_have_rows_of_their_own(tmp_path: Path) -> None
         "P-SP de (cosine),measured,sample,de-en,40.0,40.0,40.0,0.7500",
         "P-SP de (margin),measured,sample,de-en,60.0,60.0,60.0,1.0625",
     ]
-    names = ("forward", "backward", "forward hidden", "backward hidden")
+    names = ("forward", "backward", "forward 1", "backward 1")
     retrieved = {f"{name} {pair}": (0.5, n) for pair, n in (("de-en", 7), ("fr-en", 9)) for name in names}
     held_out = write(tmp_path / "h.json", "de", retrieved, datasets={"de-en": {"n": 7}, "fr-en": {"n": 9}})
     tabulate_systems({"de": [held_out]}, "held_out", tmp_path / "t.csv", tmp_path / "i.csv")

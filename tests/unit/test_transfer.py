@@ -12,13 +12,12 @@ import pytest
 from function_encoder import FunctionEncoder
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation import networks
 from paraphrastic_pipeline.evaluation.figures import Data, Figures
 from paraphrastic_pipeline.evaluation.networks import Schedule
-from paraphrastic_pipeline.evaluation.transfer import _best, evaluate_transfer, nested_cross_validation
+from paraphrastic_pipeline.evaluation.transfer import evaluate_transfer, nested_cross_validation
 from paraphrastic_pipeline.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from transfer_archives import polish_files, senteval_members, write_senteval
 
@@ -82,7 +81,7 @@ def test_senteval(senteval: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert len(tasks["MR"]["chosen"]) == 10
     assert tasks["SST-2"]["n"] == {"train": 80, "dev": 20, "test": 30}
     assert tasks["TREC"]["n"] == {"train": 120, "test": 24}
-    assert re.search(r"Random words: accuracy MRPC 0\.\d{4}, f1 MRPC 0\.\d{4}, in \d+ s", caplog.text)
+    assert re.search(r"Random words: accuracy MRPC 0\.\d{4}, f1 MRPC 0\.\d{4}", caplog.text)
     again = evaluate_transfer(ENCODER, senteval, suite="senteval", tasks=["CR", "SICK-R"])
     assert {name: data.about for name, data in data_of(again).items()} == {
         name: tasks[name] for name in ("CR", "SICK-R")
@@ -123,21 +122,10 @@ def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Pa
     rows.sort(key=lambda row: (len(row[0].split()), row[1]))
     features, labels = embed([text for text, _ in rows]), np.array([label for _, label in rows])
     expected = nested_cross_validation((features, labels))
-    folds = StratifiedKFold(n_splits=10, shuffle=True, random_state=1111)
-    accuracies = [
-        np.mean(expected.predicted[test] == labels[test]) for _, test in folds.split(features, labels)
-    ]
     figures = evaluate_transfer(ENCODER, tmp_path / "mr.parquet", suite="senteval", tasks=["MR"])
     found = figures["accuracy MR"]
-    assert found.value == pytest.approx(np.mean(accuracies))
-    # The folds have 6 and 5 rows, and the resamples belong to the same figure.
+    assert found.value == pytest.approx(np.mean(expected.predicted == labels))
     assert found.resampled(200).mean() == pytest.approx(found.value, abs=0.02)
-
-
-def test_among_accuracies_that_round_to_the_same_hundredth_of_a_percent_the_first_is_best() -> None:
-    for accuracies, best in (([0.71231, 0.81231, 0.81234, 0.8123], 1), ([0.81231, 0.81236], 1)):
-        found = _best(range(len(accuracies)), np.array(accuracies), np.zeros((len(accuracies), 2)))
-        assert (found.chosen, found.development) == ([best], accuracies[best])
 
 
 def test_pairs_are_told_by_difference_and_product(senteval: Path) -> None:
@@ -201,7 +189,6 @@ def constant(sentences: Sequence[str], _: str | None) -> np.ndarray:
     [
         ("MR", broken, "", "Bad: {}/some.parquet: MR: the vector of 'a lovely "),
         ("SICK-R", constant, "", "{}/some.parquet: SICK: Bad: SICK-R: development data: all 30 scores are"),
-        ("MR", embed, "label == 1", "{}/some.parquet: MR: Bad: MR: "),
         ("SICK-R", embed, "part != 'test' or label == 1", "{}/some.parquet: SICK: Bad: SICK-R: all 15 gold"),
     ],
 )

@@ -51,7 +51,7 @@ class PairVectors:
         pairs: sources and targets of the pairs, each with n sentences, at least one.
         languages: languages of the sides, for an encoder that asks for them.
         name: what error messages call the pairs.
-        others: more sentences of each side, among which partners can be hidden.
+        distractors: more sentences of each side that can be found.
 
     Raises:
         InputError: a vector is not finite.
@@ -64,13 +64,13 @@ class PairVectors:
         languages: Sequence[str | None] = (None, None),
         *,
         name: str,
-        others: tuple[Sequence[str], Sequence[str]] = ((), ()),
+        distractors: tuple[Sequence[str], Sequence[str]] = ((), ()),
     ) -> None:
         self.texts: list[list[str]] = []
         self._own: list[int] = []
         self._rows: list[Int64] = []
         self._vectors: list[Float32] = []
-        for side, more, language in zip(pairs, others, languages, strict=True):
+        for side, more, language in zip(pairs, distractors, languages, strict=True):
             texts, indices = unify([*side, *more])
             self.texts.append(texts)
             self._rows.append(indices[: len(side)])
@@ -83,10 +83,10 @@ class PairVectors:
         sides = zip(self._vectors, self._rows, strict=True)
         return cosines(*(vectors[rows] for vectors, rows in sides))
 
-    def retrieve(self, *, among_others: bool = False, threads: int = 1) -> tuple[Retrieval, Retrieval]:
-        """What sources find among the targets, and targets among the sources, or `among_others` as well."""
+    def retrieve(self, *, among_distractors: bool = False, threads: int = 1) -> tuple[Retrieval, Retrieval]:
+        """What sources find among targets, and targets among sources, or `among_distractors` as well."""
         own = [vectors[:size] for vectors, size in zip(self._vectors, self._own, strict=True)]
-        if not among_others:
+        if not among_distractors:
             found = nearest_neighbours(own[0], own[1], NEAREST, threads=threads)
         else:
             forward, _ = nearest_neighbours(own[0], self._vectors[1], NEAREST, threads=threads)

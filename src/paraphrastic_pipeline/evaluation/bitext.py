@@ -23,17 +23,14 @@ def evaluate_tatoeba(encoder: Encoder, testsets: Sequence[Path], *, languages: S
     Neighbours are found by cosine (Artetxe and Schwenk 2019). The figure `error de-en` is the share of
     German sentences whose nearest English sentence is on another line, and `error en-de` the reverse.
     `error de` repeats `error de-en`: Table 4 of Wieting et al. (2021) compares with figures in this
-    direction. If two lines have the same text, at least one of them is an error. Each data set counts its
-    pairs, and those of their sentences that repeat an earlier line's, on either side.
+    direction. If two lines have the same text, at least one of them is an error.
 
     `testsets` are Parquet files of `prepare_tatoeba`, in these `languages`.
     """
     figures: Figures = {}
     for language, path in zip(languages, testsets, strict=True):
         pairs = read_testsets(path)[["sentence", "english"]]
-        repeated = {column: len(pairs) - pairs[column].nunique() for column in pairs}
-        about = {"n": len(pairs), "repeated": repeated}
-        data = Data(name=language, digest=table_digest(pairs), about=about)
+        data = Data(name=language, digest=table_digest(pairs), about={"n": len(pairs)})
         x, y = (
             finite_vectors(encoder, side, code, name=f"Tatoeba {language}-en")
             for side, code in ((list(pairs.sentence), language), (list(pairs.english), "en"))
@@ -60,10 +57,10 @@ def evaluate_bucc(
     margin`. Their threshold gives the highest F1 on the same gold standard, because the gold standard of the
     test data is not published (Wieting et al. 2019, Table 3, and Schwenk 2018, with the scoring `cosine`).
     Sentences with the same text count as one, in the gold standard too. For the intervals, source sentences
-    are resampled, and thresholds stay fixed. Each data set has counts, and thresholds by scoring.
+    are resampled, and thresholds stay fixed. Each data set has thresholds by scoring.
 
-    `testsets` and `gold` are Parquet files of `prepare_bucc` for these `pairs`, such as de-en; official data
-    are recognized by the gold pairs.
+    `testsets` and `gold` are Parquet files of `prepare_bucc` for these `pairs`, such as de-en; the
+    digest of a data set is that of its gold pairs.
     """
     figures: Figures = {}
     for pair, sentences, standard in zip(pairs, testsets, gold, strict=True):
@@ -98,23 +95,11 @@ def _mined(encoder: Encoder, pair: str, sentences: Path, gold: Path, threads: in
         sources = (mined.sources[accepted & right], mined.sources[accepted], wanted // m)
         counted = [np.bincount(rows, minlength=n) for rows in sources]
         of_sources[scoring] = np.stack(counted, axis=1, dtype=np.float64)
-        scorings[scoring] = {
-            "threshold": threshold,
-            "candidates": len(mined.scores),
-            "accepted": int(accepted.sum()),
-            "correct": int((accepted & right).sum()),
-        }
+        scorings[scoring] = {"threshold": threshold}
     data = Data(
         name=pair,
-        digest=table_digest(everything, standard),
-        recognized_by=gold_digest(zip(standard.source, standard.target, strict=True)),
-        about={
-            "sentences": counts,
-            "distinct": {language: len(side) for language, side in texts.items()},
-            "gold": len(standard),
-            "distinct_gold": len(wanted),
-            "scorings": scorings,
-        },
+        digest=gold_digest(zip(standard.source, standard.target, strict=True)),
+        about={"sentences": counts, "gold": len(standard), "scorings": scorings},
     )
     return {
         f"{kind} {pair} {scoring}": figure

@@ -13,13 +13,14 @@ from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
+# The sentences of two languages by id, and the gold pairs of ids.
+_Bucc = tuple[list[dict[str, str]], list[tuple[str, str]]]
 
 
 def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
     """Write sentences and their translations to a Parquet file with columns `line`, `sentence`, `english`.
 
-    The two files are aligned by line. It is an `InputError` if they differ in length, have fewer than two
-    lines, or if a line is blank or not UTF-8.
+    The files are aligned by line; other lengths, or a line that is blank or not UTF-8, are an `InputError`.
     """
     sides: list[list[str]] = []
     for path in files:
@@ -30,10 +31,6 @@ def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
                 raise InputError(f"{path}:{number}: there is no sentence on this line")
     if len(sides[0]) != len(sides[1]):
         raise InputError(f"{files[0]} has {len(sides[0])} lines but {files[1]} has {len(sides[1])}")
-    if len(sides[0]) < 2:
-        raise InputError(
-            f"{files[0]}: has {len(sides[0])} sentences; at least two are needed to compare them"
-        )
     lines = range(1, len(sides[0]) + 1)
     write_table(testset, pa.table({"line": lines, "sentence": sides[0], "english": sides[1]}))
 
@@ -52,10 +49,8 @@ def prepare_bucc(
         InputError: a missing or empty member, a line in another format, a repeated sentence id, or a gold
             pair with an unknown id.
     """
-    if archive.suffix == ".parquet":
-        known, pairs = _bucc_of_the_hub(archive, languages, members)
-    else:
-        known, pairs = _archived_bucc(archive, members)
+    read = _bucc_of_the_hub if archive.suffix == ".parquet" else _archived_bucc
+    known, pairs = read(archive, languages, members)
     for pair in pairs:
         for key, side, member in zip(pair, known, members[:2], strict=True):
             if key not in side:
@@ -68,9 +63,7 @@ def prepare_bucc(
     write_table(gold, pa.table(list(zip(*pairs, strict=True)), names=["source", "target"]))
 
 
-def _bucc_of_the_hub(
-    path: Path, languages: tuple[str, str], columns: tuple[str, str, str]
-) -> tuple[list[dict[str, str]], list[tuple[str, str]]]:
+def _bucc_of_the_hub(path: Path, languages: tuple[str, str], columns: tuple[str, str, str]) -> _Bucc:
     """BUCC's sentences by id in two languages, and the gold pairs of ids, from a Parquet file of `mteb/BUCC`.
 
     The file has one row of lists: the sentences of both languages, and pairs of their numbers from 1.
@@ -91,9 +84,7 @@ def _bucc_of_the_hub(
         raise InputError(f"{path}: is not one row of {', '.join(columns)}: {cause}") from None
 
 
-def _archived_bucc(
-    archive: Path, members: tuple[str, str, str]
-) -> tuple[list[dict[str, str]], list[tuple[str, str]]]:
+def _archived_bucc(archive: Path, _: tuple[str, str], members: tuple[str, str, str]) -> _Bucc:
     known: list[dict[str, str]] = []
     with open_members(archive, members, max_bytes=_MAX_BYTES) as streams:
         for stream, member in zip(streams[:2], members[:2], strict=True):

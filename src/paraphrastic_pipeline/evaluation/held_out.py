@@ -2,48 +2,46 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
+from pyarrow.dataset import dataset, field
 
-from paraphrastic.base.arrays import Bool
 from paraphrastic.base.files import Json
 from paraphrastic.model.encoder import Encoder
 from paraphrastic.quality.retrieval import NEAREST, PairVectors, Retrieval
-from paraphrastic_pipeline.corpus.blocks import read_blocks, read_table
+from paraphrastic_pipeline.corpus.blocks import read_table
 from paraphrastic_pipeline.evaluation.figures import Data, Figures, share
-from paraphrastic_pipeline.evaluation.testset_names import OTHERS
+from paraphrastic_pipeline.evaluation.testset_names import DISTRACTORS
 
 # Sentences with what they find, for the page, which chooses among them.
 _EXAMPLES = 60
-_DIRECTIONS = ("forward", "backward")
 
 
 class HeldOut(NamedTuple):
-    """The held-out pairs in one pair of languages, and the sentences among which partners are hidden."""
+    """The held-out pairs in one pair of languages, and more sentences to choose from."""
 
     languages: tuple[str, str]
     sides: tuple[list[str], list[str]]
-    others: tuple[list[str], list[str]] = ([], [])
+    distractors: tuple[list[str], list[str]] = ([], [])
 
     @property
     def name(self) -> str:
         """The languages, such as `de-en`."""
         return "-".join(self.languages)
 
-    def data(self, name: str) -> Data:
+    def data(self, name: str, **about: Any) -> Data:
         """These sentences as a data set, which counts them."""
-        content = repr([self.languages, self.sides, self.others])
+        content = repr([self.languages, self.sides, self.distractors])
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-        return Data(name=name, digest=digest, about={"n": len(self.sides[0]), "others": len(self.others[0])})
+        counts = {"n": len(self.sides[0]), "distractors": len(self.distractors[0])}
+        return Data(name=name, digest=digest, about=counts | about)
 
     def vectors(self, encoder: Encoder) -> PairVectors:
         """The vectors of all sentences; an `InputError` if one is not finite."""
         name = f"held-out pairs {self.name}"
-        return PairVectors(encoder, self.sides, self.languages, name=name, others=self.others)
+        return PairVectors(encoder, self.sides, self.languages, name=name, distractors=self.distractors)
 
 
 def read_held_out(
@@ -51,28 +49,20 @@ def read_held_out(
 ) -> list[HeldOut]:
     """Read the held-out pairs of `corpus.held_out.hold_out_pairs` by their languages.
 
-    `pairs` are the merged training data, whose first `OTHERS` pairs in the same languages hide the partners;
-    None hides them among nothing else. `languages` are source and target of each corpus that they count.
+    `pairs` are the merged training data, whose first `DISTRACTORS` pairs in the same languages are the
+    distractors; without them there are none. `languages` are source and target of each corpus in them.
     """
     table = read_table(held_out).to_pandas()
     found = []
     for (source, target), rows in table.groupby(["source_language", "target_language"], sort=False):
-        wanted = [tuple(codes) == (source, target) for codes in languages]
-        others = _others(pairs, wanted) if pairs else ([], [])
-        found.append(HeldOut((source, target), (list(rows.source), list(rows.target)), others))
+        own = HeldOut((source, target), (list(rows.source), list(rows.target)))
+        if pairs:
+            corpora = [number for number, codes in enumerate(languages) if tuple(codes) == (source, target)]
+            chosen = field("corpus").isin(corpora)
+            more = dataset(pairs).head(DISTRACTORS, columns=["source", "target"], filter=chosen)
+            own = own._replace(distractors=tuple(column.to_pylist() for column in more.columns))
+        found.append(own)
     return found
-
-
-def _others(pairs: Path, wanted: Sequence[bool]) -> tuple[list[str], list[str]]:
-    """Sources and targets of the first `OTHERS` pairs of the corpora that are wanted."""
-    sides: tuple[list[str], list[str]] = ([], [])
-    for block in read_blocks(pairs, columns=["source", "target", "corpus"]):
-        rows = np.flatnonzero(np.array(wanted)[block["corpus"].to_numpy()])[: OTHERS - len(sides[0])]
-        for side, name in zip(sides, ("source", "target"), strict=True):
-            side += block[name].take(pa.array(rows)).to_pylist()
-        if len(sides[0]) >= OTHERS:
-            break
-    return sides
 
 
 def held_out_score(encoder: Encoder, held_out: Sequence[HeldOut]) -> float:
@@ -82,34 +72,40 @@ def held_out_score(encoder: Encoder, held_out: Sequence[HeldOut]) -> float:
 
 
 def evaluate_held_out(
-    encoder: Encoder, testsets: Path, pairs: Path, *, languages: Sequence[Sequence[str]]
+    encoder: Encoder,
+    testsets: Sequence[Path],
+    pairs: Sequence[Path],
+    *,
+    definitions: Sequence[str],
+    languages: Sequence[Sequence[Sequence[str]]],
 ) -> Figures:
-    """Measure how often the sentence nearest to a held-out sentence is its partner.
+    """Measure how often the partner of a held-out sentence is the nearest sentence, or among the nearest.
 
-    Each pair of languages has the figures `forward de-en` (what German sentences find among the English
-    ones) and `backward de-en`, and `forward hidden de-en` and `backward hidden de-en`, where partners are
-    hidden among up to 10,000 sentences of the training data, too. `found` and `found hidden` are the shares
-    of all sentences of all pairs in both directions. Without held-out pairs, there are no figures.
+    Each pair of languages has the figures `forward de-en`, the share of German sentences whose nearest
+    sentence among the English ones is their partner, and `backward de-en`. In `forward 1 de-en`,
+    `forward 10 de-en` and so on, up to 10,000 sentences of the training data are among the candidates as
+    distractors, and the partner is the nearest one or among the ten nearest. Each data set has the number of
+    held-out pairs and of distractors, and `examples`: some sentences with their partner and what they find
+    among all candidates. Without held-out pairs, there are no figures.
 
-    Each data set has the number of held-out pairs and of other sentences, and `examples`: some sentences with
-    their partner and what they find among all sentences. The arguments are those of `read_held_out`.
+    The names of figures end in the name of the definition, if it is not empty, and in the languages if this
+    is empty or the definition has several pairs of languages. The other arguments are those of
+    `read_held_out` for each of the `definitions`.
     """
-    read = read_held_out(testsets, pairs, languages)
     figures: Figures = {}
-    hits: dict[str, list[Bool]] = {"": [], " hidden": []}
-    every: list[Data] = []
-    for each in read:
-        vectors, data = each.vectors(encoder), each.data(each.name)
-        found = {suffix: vectors.retrieve(among_others=bool(suffix)) for suffix in hits}
-        examples = list(_examples(each, found[" hidden"][0], most=_EXAMPLES // len(read)))
-        every.append(replace(data, about={**data.about, "examples": examples}))
-        for suffix, both in found.items():
-            for direction, retrieval in zip(_DIRECTIONS, both, strict=True):
-                hits[suffix].append(retrieval.hits)
-                figure = share(retrieval.hits, seed=f"held out {each.name}", data=every[-1:])
-                figures[f"{direction}{suffix} {each.name}"] = figure
-    for suffix, of_all in hits.items() if read else ():
-        figures[f"found{suffix}"] = share(np.concatenate(of_all), seed="held out", data=every)
+    for definition, held_out, merged, codes in zip(definitions, testsets, pairs, languages, strict=True):
+        read = read_held_out(held_out, merged, codes)
+        for each in read:
+            name = definition if definition and len(read) == 1 else f"{definition} {each.name}".strip()
+            vectors = each.vectors(encoder)
+            both = vectors.retrieve(), vectors.retrieve(among_distractors=True)
+            examples = list(_examples(each, both[1][0], most=_EXAMPLES // len(read)))
+            data = each.data(name, examples=examples)
+            for direction, plain, harder in zip(("forward", "backward"), *both, strict=True):
+                hits = {"": plain.hits, " 1": harder.hits, f" {NEAREST}": harder.hits_among_nearest}
+                for suffix, right in hits.items():
+                    figure = share(right, seed=f"held out {name}", data=[data])
+                    figures[f"{direction}{suffix} {name}"] = figure
     return figures
 
 
@@ -125,30 +121,3 @@ def _examples(pairs: HeldOut, found: Retrieval, *, most: int) -> Iterator[Json]:
             "cosine": round(float(cosine), 4),
             "right": bool(right),
         }
-
-
-def evaluate_retrieval(
-    encoder: Encoder,
-    testsets: Sequence[Path],
-    pairs: Sequence[Path],
-    *,
-    definitions: Sequence[str],
-    languages: Sequence[Sequence[Sequence[str]]],
-) -> Figures:
-    """Measure how often partners are among the nearest sentences, for the held-out pairs of definitions.
-
-    For each definition, and each pair of languages if it has several, there are the figures `forward 1`,
-    `forward 10`, `backward 1` and `backward 10`: the share of sentences with a partner among so many nearest
-    sentences, where partners are hidden among up to 10,000 sentences of the same corpora. The other arguments
-    are those of `read_held_out` for each of the `definitions`.
-    """
-    figures: Figures = {}
-    for definition, held_out, others, codes in zip(definitions, testsets, pairs, languages, strict=True):
-        read = read_held_out(held_out, others, codes)
-        for each in read:
-            name = definition if len(read) == 1 else f"{definition} {each.name}"
-            data, found = [each.data(name)], each.vectors(encoder).retrieve(among_others=True)
-            for direction, retrieval in zip(_DIRECTIONS, found, strict=True):
-                for most, hits in ((1, retrieval.hits), (NEAREST, retrieval.hits_among_nearest)):
-                    figures[f"{direction} {most} {name}"] = share(hits, seed=f"retrieval {name}", data=data)
-    return figures

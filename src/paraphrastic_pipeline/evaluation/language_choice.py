@@ -50,8 +50,6 @@ THRESHOLD = 0.3
 SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
 # The names of the published columns: "language distance" in the paper is the featural distance.
 PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in DISTANCES}
-# Largest number of pairings of a permutation test; if there are more, random ones are drawn.
-_PERMUTATIONS = 9999
 
 
 def tabulate_language_choice(
@@ -170,22 +168,14 @@ def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> d
         log.info("%s", error)
         return {}
     low, high = interval(resampled_correlations(values, scores, seed=name)["spearman"](samples))
-    p = permutation_p(values, scores, name=name)
-    return {"spearman": percent(rho), "low": percent(low), "high": percent(high), "p": f"{p:.3f}"}
-
-
-def permutation_p(x: Float64, y: Float64, *, name: str) -> float:
-    """Two-sided p of a permutation test of Spearman's ρ between x and y, [n] each.
-
-    All pairings are tried, or 9,999 random ones, seeded by `name`, if there are more.
-    """
-    ranks, others = (stats.zscore(stats.rankdata(values)) for values in (x, y))
-    result = stats.permutation_test(
+    # All pairings are tried, or 9,999 random ones if there are more.
+    ranks, of_scores = (stats.zscore(stats.rankdata(column)) for column in (values, scores))
+    test = stats.permutation_test(
         (ranks,),
-        lambda ranks, axis: (ranks * others).mean(axis=axis),
+        lambda ranks, axis: (ranks * of_scores).mean(axis=axis),
         permutation_type="pairings",
         vectorized=True,
-        n_resamples=_PERMUTATIONS,
+        n_resamples=9999,
         rng=np.random.default_rng(zlib.crc32(name.encode())),
     )
-    return float(result.pvalue)
+    return {"spearman": percent(rho), "low": percent(low), "high": percent(high), "p": f"{test.pvalue:.3f}"}

@@ -42,13 +42,10 @@ def toolkit_order(rows: pd.DataFrame, gold: npt.NDArray[Any]) -> Int64:
 
 
 class Schedule(NamedTuple):
-    """How long a network is trained.
+    """How long a network is trained, with `batch_size` rows per step.
 
-    Attributes:
-        batch_size: rows per step.
-        epochs: epochs between two scores on the development data.
-        max_epochs: training ends at the first score after more epochs than this.
-        patience: scores in total, not in a row, that may fail to be a new best; one more ends training.
+    It is scored on the development data every `epochs` epochs. Training ends at the first score after
+    `max_epochs`, or if more than `patience` scores in total were no new best.
     """
 
     batch_size: int
@@ -62,7 +59,7 @@ RELATEDNESS = Schedule(batch_size=64, epochs=50, max_epochs=1000, patience=3)
 PERCEPTRON = Schedule(batch_size=128, epochs=10, max_epochs=200, patience=3)
 
 
-def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) -> tuple[Float64, float]:
+def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) -> Float64:
     """Predict relatedness with a softmax over five scores (Tai et al. 2015), as SentEval does.
 
     The network gives each score from 1 to 5 a probability and predicts their expectation. Adam minimises the
@@ -70,13 +67,13 @@ def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) ->
 
     Features are [n, d] and gold scores from 0 to 5. A gold score below 1 is no such expectation; as in
     SentEval, its target gives the score 1 a weight equal to the gold score, and the others 0. Pearson's r on
-    `dev` decides when to stop.
+    `dev` decides when to stop; `at` names these data in errors.
 
     Returns:
-        Predicted scores of `test`, and Pearson's r on the development data, which `at` names in errors.
+        Predicted scores of `test`, [n].
     """
     scores = np.arange(1, CLASSES + 1, dtype=np.float64)
-    outputs, reached = _fitted(
+    outputs, _ = _fitted(
         lambda size: nn.Sequential(nn.Linear(size, CLASSES), nn.Softmax(dim=1)),
         torch.optim.Adam,
         nn.MSELoss(),
@@ -85,7 +82,7 @@ def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) ->
         lambda of_dev: pearson(of_dev @ scores, dev[1], name=f"{at}: development data"),
         (dev[0], test),
     )
-    return outputs @ scores, reached
+    return outputs @ scores
 
 
 def predict_classes(train: Classes, dev: Classes, test: Float32, *, penalty: float) -> tuple[Int64, float]:

@@ -65,8 +65,8 @@ def _datasets(testsets: Path, year: str) -> dict[str, _Pairs]:
     found = {}
     for dataset, rows in everything[everything.year == year].groupby("dataset", sort=False):
         name, scored = f"{year}/{dataset}", rows.dropna(subset="gold")
-        about = {"n": len(scored), "without_gold": len(rows) - len(scored)}
-        data = Data(name=name, digest=content_digest(year, str(dataset), scored), about=about)
+        digest = content_digest(year, str(dataset), scored)
+        data = Data(name=name, digest=digest, about={"n": len(scored)})
         found[name] = _Pairs(name, scored, [data])
     return found
 
@@ -142,5 +142,5 @@ def _trained(encoder: Encoder, parts: Mapping[str, _Pairs]) -> _Pairs:
     }
     name, test = f"{BENCHMARK}/test trained", ordered["test"].rows
     features, _ = labelled["test"]
-    predicted, _ = predict_scores(labelled["train"], labelled["dev"], features, at=f"STS {name}")
+    predicted = predict_scores(labelled["train"], labelled["dev"], features, at=f"STS {name}")
     return _Pairs(name, test.assign(score=predicted), [pairs.data[0] for pairs in parts.values()])

@@ -1,17 +1,16 @@
 """Reader of the STS test sets, from their archive and, for STS 2017, from the Hugging Face Hub."""
 
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.blocks import write_table
-from paraphrastic_pipeline.corpus.lines import readable_lines
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile, labelled_files
 from paraphrastic_pipeline.evaluation.testset_names import (
     BENCHMARK,
@@ -21,7 +20,6 @@ from paraphrastic_pipeline.evaluation.testset_names import (
     LICENSED,
     TRACKS,
 )
-from paraphrastic_pipeline.registry.archive import open_stream
 
 log = logging.getLogger(__name__)
 
@@ -97,26 +95,20 @@ def track_of(path: Path) -> tuple[str, str]:
     """A file of `mteb/sts17-crosslingual-sts` as a track's file in the archive of STS: its name and lines.
 
     The languages of the track are in the file's name, such as `en-ar.jsonl.gz`. Each line is a JSON object
-    with `sentence1`, `sentence2` and `score`.
-
-    Raises:
-        InputError: the file is not of a track, or a line is another one.
+    with `sentence1`, `sentence2` and `score`; any other file is an `InputError`.
     """
     files = {"-".join(track.languages): track.file for track in TRACKS.values()}
     languages = path.name.partition(".")[0]
-    if languages not in files:
-        raise InputError(f"{path}: is not named after the languages of a track of STS 2017")
-    lines = []
-    with open_stream(path, max_bytes=MAX_ARCHIVE_BYTES) as stream:
-        for number, line in readable_lines(stream, str(path)):
-            try:
-                row = json.loads(line)
-                cells = [str(row[key]) for key in ("sentence1", "sentence2", "score")]
-            except (ValueError, LookupError, TypeError):
-                cause = "is not a JSON object with sentence1, sentence2 and score"
-                raise InputError(f"{path}:{number}: {cause}") from None
-            lines.append("\t".join(" ".join(cell.split()) for cell in cells))
-    return f"STS17-test/STS.input.{files[languages]}.txt", "\n".join(lines)
+    try:
+        rows = pd.read_json(path, lines=True, dtype=False)[["sentence1", "sentence2", "score"]]
+        if rows.isna().any(axis=None):
+            raise ValueError(f"a value is missing on line {1 + rows.isna().any(axis=1).argmax()}")
+        lines = [
+            "\t".join(" ".join(str(cell).split()) for cell in row) for row in rows.itertuples(index=False)
+        ]
+        return f"STS17-test/STS.input.{files[languages]}.txt", "\n".join(lines)
+    except (OSError, EOFError, ValueError, LookupError) as error:
+        raise InputError(f"{path}: is not a track of STS 2017: {on_one_line(error)}") from None
 
 
 def _rows(archive: Path, dataset: _Dataset, file: LabelledFile, gold: LabelledFile | None) -> list[Json]:

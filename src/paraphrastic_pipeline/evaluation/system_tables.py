@@ -1,13 +1,15 @@
 """Tables of systems: published figures above measured ones, and the intervals of the measured ones."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from math import hypot
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from paraphrastic_pipeline.base.tables import read_csv, write_csv
-from paraphrastic_pipeline.evaluation.results import Measured, Result, percent
+from paraphrastic_pipeline.evaluation.results import Result, percent
 from paraphrastic_pipeline.evaluation.tasks import LAYOUTS, Layout
 
 # The row that gathers models is named after their encoder, followed by this.
@@ -18,49 +20,32 @@ INTERVAL_COLUMNS = [
 
 
 class Entry(NamedTuple):
-    """A figure in a table: its value, the ends of its interval, and its deviation over training runs."""
+    """A measured figure in a table, the mean over training runs, with its interval.
 
+    `name` is that of the system in the configuration, `about` has the cells of its row that are no figures,
+    and `deviation` is the standard deviation over training runs if there are several.
+    """
+
+    name: str
+    about: Mapping[str, str]
+    column: str
     value: float
     low: float
     high: float
     n: int
     deviation: float | None = None
 
-    @classmethod
-    def mean_of_runs(cls, runs: Sequence[Measured]) -> Self:
-        """The mean of the figures of training runs, which have the same test data."""
-        values = [run.value for run in runs]
-        low, high = (fmean(ends) for ends in zip(*(run.interval for run in runs), strict=True))
-        return cls(fmean(values), low, high, runs[0].n, stdev(values) if len(runs) > 1 else None)
-
-    @classmethod
-    def mean_of_data(cls, entries: Sequence[Self]) -> Self:
-        """The mean of figures on several test sets, whose errors are independent."""
-        count, value = len(entries), fmean(entry.value for entry in entries)
-        below = hypot(*(entry.low - entry.value for entry in entries)) / count
-        above = hypot(*(entry.high - entry.value for entry in entries)) / count
-        return cls(value, value - below, value + above, sum(entry.n for entry in entries))
-
-
-class Row(NamedTuple):
-    """A row: the name of a system in the configuration, cells that are no figures, and figures by column."""
-
-    name: str
-    about: dict[str, str]
-    entries: Mapping[str, Entry]
-
-    def with_mean(self) -> "Row":
-        """The row with the mean of its figures as `avg`."""
-        return self._replace(entries={**self.entries, "avg": Entry.mean_of_data([*self.entries.values()])})
-
-    def intervals(self) -> Iterator[dict[str, str]]:
-        """The rows of the file of intervals."""
-        about = {**self.about, "name": self.name, "row": self.about.get("pair", "")}
-        for column, entry in self.entries.items():
-            numbers = {
-                name: percent(number, 4) for name, number in entry._asdict().items() if number is not None
-            }
-            yield {**about, "column": column, **numbers, "n": str(entry.n)}
+    def cells(self) -> dict[str, str]:
+        """The row of the file of intervals."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high, "deviation": self.deviation}
+        return {
+            **self.about,
+            "name": self.name,
+            "row": self.about.get("pair", ""),
+            "column": self.column,
+            **{name: percent(number, 4) for name, number in numbers.items() if number is not None},
+            "n": str(self.n),
+        }
 
 
 def tabulate_systems(
@@ -93,17 +78,18 @@ def tabulate_systems(
     results = {system: [Result.read(path) for path in paths] for system, paths in systems.items()}
     every = [result for runs in results.values() for result in runs]
     columns = layout.columns_of(name for result in every for name in result.measurements)
-    rows = [row for system, runs in results.items() for row in _rows(system, runs, layout, columns)]
+    entries = [entry for system, runs in results.items() for entry in _entries(system, runs, layout, columns)]
     if "pair" not in layout.fields:
-        rows = [*gathered([row for row in rows if row.name in gather], [*columns]), *rows]
+        entries = [*_gathered([entry for entry in entries if entry.name in gather], columns), *entries]
+    rows = [list(row) for _, row in groupby(entries, key=lambda entry: (entry.name, entry.about))]
     names = [*columns]
     if layout.prefix:
         names.append("avg")
-        rows = [row.with_mean() if len(row.entries) > 1 else row for row in rows]
+        rows = [[*row, _mean(row)] if len(row) > 1 else row for row in rows]
     official = all(result.data == "official" for result in every)
     known = _published(published, layout, columns) if published and official else []
     shown = [
-        row.about | {column: percent(entry.value, layout.digits) for column, entry in row.entries.items()}
+        {**row[0].about, **{entry.column: percent(entry.value, layout.digits) for entry in row}}
         for row in rows
     ]
     write_csv(table, ["system", "source", "data", *layout.fields, *names], [*known, *shown])
@@ -113,27 +99,31 @@ def tabulate_systems(
         for column in names
         if row[column]
     ]
-    write_csv(intervals, INTERVAL_COLUMNS, [*printed, *(cells for row in rows for cells in row.intervals())])
+    write_csv(intervals, INTERVAL_COLUMNS, [*printed, *(entry.cells() for row in rows for entry in row)])
 
 
-def _rows(name: str, runs: Sequence[Result], layout: Layout, columns: Mapping[str, str]) -> Iterator[Row]:
-    """The rows of a system: one, or one for each pair and scoring if the table has a column `pair`."""
+def _entries(
+    name: str, runs: Sequence[Result], layout: Layout, columns: Mapping[str, str]
+) -> Iterator[Entry]:
+    """The figures of a system: of one row, or with a column `pair`, of one for each pair and scoring."""
     first, seeds = runs[0], f" ({len(runs)} seeds)" if len(runs) > 1 else ""
-    about = {
-        # A system's name is its kind of encoder, followed by the model's own name.
-        "kind": first.system.removesuffix(f" {name}"),
-        "source": first.source,
-        "data": first.data,
-        "dim": str(first.dim),
-    }
-    for ending, suffix, fields in _lines(first) if "pair" in layout.fields else [("", "", {})]:
-        entries = {
-            column: Entry.mean_of_runs([run.measurements[figure + ending] for run in runs])
-            for column, figure in columns.items()
-            if figure + ending in first.measurements
+    for ending, suffix, cells in _lines(first) if "pair" in layout.fields else [("", "", {})]:
+        about = {
+            # A system's name is its kind of encoder, followed by the model's own name.
+            "kind": first.system.removesuffix(f" {name}"),
+            "system": first.name + suffix + seeds,
+            "source": first.source,
+            "data": first.data,
+            "dim": str(first.dim),
+            **cells,
         }
-        if entries:
-            yield Row(name, {**about, "system": first.name + suffix + seeds, **fields}, entries)
+        for column, figure in columns.items():
+            if figure + ending in first.measurements:
+                measured = [run.measurements[figure + ending] for run in runs]
+                values = [run.value for run in measured]
+                low, high = (fmean(ends) for ends in zip(*(run.interval for run in measured), strict=True))
+                deviation = stdev(values) if len(values) > 1 else None
+                yield Entry(name, about, column, fmean(values), low, high, measured[0].n, deviation)
 
 
 def _lines(result: Result) -> Iterator[tuple[str, str, dict[str, str]]]:
@@ -146,30 +136,39 @@ def _lines(result: Result) -> Iterator[tuple[str, str, dict[str, str]]]:
             yield f" {pair} {scoring}", f" ({scoring})", cells
 
 
-def gathered(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
+def _mean(row: Sequence[Entry]) -> Entry:
+    """The mean of figures on several test sets, whose errors are independent."""
+    value = fmean(entry.value for entry in row)
+    below = hypot(*(entry.low - entry.value for entry in row)) / len(row)
+    above = hypot(*(entry.high - entry.value for entry in row)) / len(row)
+    n = sum(entry.n for entry in row)
+    return Entry(row[0].name, row[0].about, "avg", value, value - below, value + above, n)
+
+
+def _gathered(entries: Sequence[Entry], columns: Iterable[str]) -> list[Entry]:
     """The row of several models, each for its own language; none if a single model would be chosen for all.
 
     Each figure is of the most specialised model that has it: a model of English and Arabic has figures on the
     tracks with Arabic and on the English one, but a model of English only on the English one.
     """
-    chosen: dict[str, Row] = {}
-    for row in sorted(rows, key=lambda row: len(row.entries)):
-        chosen = {**dict.fromkeys(row.entries, row), **chosen}
-    used = list({row.name: row.about for row in chosen.values()}.values())
+    sizes = Counter(entry.name for entry in entries)
+    chosen: dict[str, Entry] = {}
+    for entry in sorted(entries, key=lambda entry: sizes[entry.name]):
+        chosen.setdefault(entry.column, entry)
+    used = {entry.name: entry.about for entry in chosen.values()}
     if len(used) < 2:
         return []
-    same = dict(set.intersection(*(set(about.items()) for about in used)))
+    same = dict(set.intersection(*(set(about.items()) for about in used.values())))
     system = f"{same['kind']}, {GATHERED}" if "kind" in same else GATHERED
     about = {"data": "sample", **same, "system": system, "source": "measured"}
-    entries = {column: chosen[column].entries[column] for column in columns if column in chosen}
-    return [Row("*", about, entries)]
+    return [chosen[column]._replace(name="*", about=about) for column in columns if column in chosen]
 
 
 def _published(path: Path, layout: Layout, columns: Mapping[str, str]) -> list[dict[str, str]]:
     """Published rows that have figures, those of a paper's table together."""
     rows = []
     for row in read_csv(path):
-        numbers = {column: _in_percent(row.get(column, ""), figure) for column, figure in columns.items()}
+        numbers = {column: row.get(column, "") for column in columns}
         if layout.prefix:
             # A published mean over other columns is not comparable.
             numbers["avg"] = row.get("avg", "") if all(numbers.values()) else ""
@@ -179,13 +178,6 @@ def _published(path: Path, layout: Layout, columns: Mapping[str, str]) -> list[d
             rows.append({**about, **fields, **numbers, "group": f"{row['paper']}, {row['table']}"})
     groups = list(dict.fromkeys(row["group"] for row in rows))
     return sorted(rows, key=lambda row: groups.index(row["group"]))
-
-
-def _in_percent(printed: str, figure: str) -> str:
-    """A published figure as it is, but a correlation that is printed as 0.858 is 85.8."""
-    if not (figure.startswith("pearson") and printed.startswith("0.")):
-        return printed
-    return f"{100 * float(printed):.{max(0, len(printed) - len('0.00'))}f}"
 
 
 def sts_cells(result: Result, column: str = "sts", *, mean: str = "avg") -> dict[str, str]:

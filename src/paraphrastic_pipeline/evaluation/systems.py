@@ -63,7 +63,7 @@ def write_result(
         data.name: {
             **data.about,
             "digest": data.digest,
-            "official": known.get(data.name) == (data.recognized_by or data.digest),
+            "official": known.get(data.name) == data.digest,
         }
         for figure in figures.values()
         for data in figure.data

@@ -10,9 +10,6 @@ from typing import Literal
 
 from paraphrastic_pipeline.evaluation.testset_names import BENCHMARK, TRACKS, YEARS
 
-# The track of translation quality, which has a table of its own.
-TRANSLATION_QUALITY = "es-en-4b"
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -27,7 +24,6 @@ class Layout:
         prefix: if not empty, there is a column for each measurement named `{prefix} {column}`, where the
             column has no hyphen, and `avg`, the mean of a row's figures.
         digits: decimal places.
-        needs: the part of the task that a system must be evaluated on to have a row; if empty, any part.
         task: the task whose results the table shows; filled in by `LAYOUTS`.
     """
 
@@ -37,7 +33,6 @@ class Layout:
     fields: tuple[str, ...] = ()
     prefix: str = ""
     digits: int = 1
-    needs: str = ""
     task: str = ""
 
     def columns_of(self, measurements: Iterable[str]) -> Mapping[str, str]:
@@ -68,8 +63,8 @@ class Task:
             languages. They are the `tracks` of STS 2017, the `languages` or `pairs` of the data set in
             section `evaluation.TASK`, where the key of the same name can choose some of them, or the
             `definitions` that the configuration names.
-        others: path of pairs among whose sentences those of the test sets are hidden. Such a task is about
-            the held-out pairs of a definition, which `{part}` stands for.
+        pairs: path of pairs whose sentences are candidates beside those of the test sets. Such a task is
+            about the held-out pairs of a definition, which `{part}` stands for.
         of_models: whether only our models are evaluated, each on its own held-out pairs.
     """
 
@@ -81,7 +76,7 @@ class Task:
     languages: tuple[str, ...] = ("en",)
     related: bool = False
     parts: Literal["", "tracks", "languages", "pairs", "definitions"] = ""
-    others: str = ""
+    pairs: str = ""
     of_models: bool = False
 
 
@@ -131,7 +126,7 @@ _POLISH = {
     "8TAGS": "accuracy 8TAGS",
 }
 
-_HELD_OUT, _OTHERS = "results/held_out/{part}.parquet", "results/corpora/{part}/pairs.parquet"
+_HELD_OUT, _PAIRS = "results/held_out/{part}.parquet", "results/corpora/{part}/pairs.parquet"
 
 # The order of the tables on the page.
 TASKS = {
@@ -141,14 +136,19 @@ TASKS = {
                 "Held-out pairs",
                 "Share × 100 of held-out sentences whose nearest sentence on the other side is their "
                 "partner, from the first language to the second (forward) and back; in the last two "
-                "columns, partners are hidden among up to 10,000 sentences of the training data",
-                _same("forward", "backward", "forward hidden", "backward hidden"),
+                "columns, there are up to 10,000 sentences of the training data among the candidates",
+                {
+                    **_same("forward", "backward"),
+                    "forward among distractors": "forward 1",
+                    "backward among distractors": "backward 1",
+                },
                 ("pair", "n"),
             )
         },
         function="evaluation.held_out:evaluate_held_out",
         testsets=_HELD_OUT,
-        others=_OTHERS,
+        pairs=_PAIRS,
+        parts="definitions",
         languages=(),
         of_models=True,
     ),
@@ -158,14 +158,14 @@ TASKS = {
                 "Retrieval",
                 "Share × 100 of held-out sentences whose partner is the nearest sentence on the other side, "
                 "or among the ten nearest, from the first side to the second (forward) and back, where "
-                "partners are hidden among up to 10,000 sentences of the same corpora",
+                "there are up to 10,000 sentences of the same corpora among the candidates",
                 _same("forward 1", "forward 10", "backward 1", "backward 10"),
                 ("pair", "n"),
             )
         },
-        function="evaluation.held_out:evaluate_retrieval",
+        function="evaluation.held_out:evaluate_held_out",
         testsets=_HELD_OUT,
-        others=_OTHERS,
+        pairs=_PAIRS,
         parts="definitions",
     ),
     "sts": Task(
@@ -181,22 +181,12 @@ TASKS = {
         testsets="results/testsets/sts.parquet",
     ),
     "xling_sts": Task(
-        tables={
-            **_correlations(
-                "xling_sts",
-                "STS 2017, in and across languages",
-                {track: f"2017/{track}" for track in TRACKS if track != TRANSLATION_QUALITY},
-                "on the tracks of STS 2017",
-            ),
-            "xling_sts_4b": Layout(
-                "STS 2017, quality of translations",
-                "Pearson's r and Spearman's ρ × 100 on track 4b of STS 2017, which rates the quality of "
-                "translations between Spanish and English",
-                {name: f"{name} 2017/{TRANSLATION_QUALITY}" for name in ("pearson", "spearman")},
-                ("dim",),
-                needs=TRANSLATION_QUALITY,
-            ),
-        },
+        tables=_correlations(
+            "xling_sts",
+            "STS 2017, in and across languages",
+            {track: f"2017/{track}" for track in TRACKS},
+            "on the tracks of STS 2017",
+        ),
         function="evaluation.sts:evaluate_tracks",
         testsets="results/testsets/sts.parquet",
         parts="tracks",

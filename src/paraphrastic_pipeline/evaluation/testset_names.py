@@ -14,8 +14,8 @@ YEARS = tuple(DATASETS)
 STS_DATASETS = sum(map(len, DATASETS.values()))
 # The sentences of 2013's SMT need a licence, and most archives come without them.
 LICENSED = ("2013", "SMT")
-# Sentences of the training data among which held-out sentences are hidden, for each pair of languages.
-OTHERS = 10_000
+# Sentences of the training data that are candidates beside held-out ones, for each pair of languages.
+DISTRACTORS = 10_000
 
 
 class Track(NamedTuple):
@@ -25,13 +25,12 @@ class Track(NamedTuple):
     languages: tuple[str, str]
 
 
-# Track 4b is about translation quality; the papers leave it out.
+# Track 4b is about the quality of translations; the papers leave it out.
 TRACKS = {
     "ar-ar": Track("track1.ar-ar", ("ar", "ar")),
     "ar-en": Track("track2.ar-en", ("en", "ar")),
     "es-es": Track("track3.es-es", ("es", "es")),
     "es-en": Track("track4a.es-en", ("es", "en")),
-    "es-en-4b": Track("track4b.es-en", ("en", "es")),
     "en-en": Track("track5.en-en", ("en", "en")),
     "tr-en": Track("track6.tr-en", ("en", "tr")),
 }

@@ -29,14 +29,10 @@ def content_digest(year: str, dataset: str, pairs: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def table_digest(*tables: pd.DataFrame) -> str:
-    """SHA-256 of the cells of tables whose columns are all text."""
-    digest = hashlib.sha256()
-    for table in tables:
-        for row in table.itertuples(index=False):
-            digest.update(("\t".join(row) + "\n").encode())
-        digest.update(b"\n")
-    return digest.hexdigest()
+def table_digest(table: pd.DataFrame) -> str:
+    """SHA-256 of the cells of a table whose columns are all text."""
+    lines = ("\t".join(row) + "\n" for row in table.itertuples(index=False))
+    return hashlib.sha256(("".join(lines) + "\n").encode()).hexdigest()
 
 
 def gold_digest(pairs: Iterable[tuple[Any, Any]]) -> str:

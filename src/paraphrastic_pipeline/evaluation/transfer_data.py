@@ -22,12 +22,9 @@ PARTS = ("all", "train", "dev", "test")
 
 
 class TransferTask(NamedTuple):
-    """One task.
+    """A task: its name in the papers' tables, its data, which two tasks can share, and its classes.
 
-    Attributes:
-        name: name in the papers' tables.
-        dataset: name of the data, which two tasks can share.
-        classes: names of the classes, in the order of their numbers; empty for a task with scores.
+    The classes are in the order of their numbers. A task without classes has scores.
     """
 
     name: str

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from paraphrastic.quality.retrieval import wilson
 from paraphrastic_pipeline.evaluation.results import Result
 from paraphrastic_pipeline.report.shown_tables import read_records
 
@@ -16,38 +17,31 @@ EXAMPLES = 10
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How well a model finds the partners of held-out sentences, in per cent.
+    """How well a model finds the partners of held-out sentences: shares in per cent.
 
-    Attributes:
-        model: the name of the model.
-        sentences: number of sentences, on both sides.
-        found: the share whose nearest sentence is their partner.
-        interval: its 95 % interval.
-        hidden: the share if partners are hidden among sentences of the training data, too.
-        others: number of these sentences.
-        before: the share before training; None if that was not measured.
-        examples: right and wrong findings of `evaluate_held_out`; `before` in them is what was found before
-            training, or None.
+    `found` is the share of the `sentences` of both sides whose nearest sentence is their partner,
+    `among_distractors` the share if so many sentences of the training data can be found, too, and `before`
+    the share before training, if it was measured. `examples` are right and wrong findings, with what was
+    found `before` training, or None.
     """
 
     model: str
     sentences: int
     found: float
-    interval: tuple[float, float]
-    hidden: float
-    others: int
+    among_distractors: float
+    distractors: int
     before: float | None
     examples: Sequence[Any]
 
     @property
     def sentence(self) -> str:
         """The outcome in words."""
-        low, high = self.interval
+        low, high = (100 * end for end in wilson(round(self.found * self.sentences / 100), self.sentences))
         before = "" if self.before is None else f"; before training, it found {self.before:.1f} %"
-        hidden = f" With {self.others:,} more sentences to choose from, it finds {self.hidden:.1f} %."
+        harder = f" Among {self.distractors:,} more sentences, it finds {self.among_distractors:.1f} %."
         return (
             f"{self.model} finds the partners of {self.found:.1f} % of {self.sentences:,} held-out sentences "
-            f"(95 % interval {low:.1f} to {high:.1f}){before}.{hidden if self.others else ''}"
+            f"(95 % interval {low:.1f} to {high:.1f}){before}.{harder if self.distractors else ''}"
         )
 
 
@@ -74,18 +68,23 @@ def read_outcome(model: str, after: Path, untrained: Path | None = None) -> Outc
     before = Result.read(untrained) if untrained else None
     if not result.datasets:
         return None
-    found, data = result.measurements["found"], result.datasets.values()
-    low, high = found.interval
+    data = result.datasets.values()
     return Outcome(
         model=model,
         sentences=2 * sum(about["n"] for about in data),
-        found=100 * found.value,
-        interval=(100 * low, 100 * high),
-        hidden=100 * result.measurements["found hidden"].value,
-        others=max(about["others"] for about in data),
-        before=100 * before.measurements["found"].value if before else None,
+        found=_accuracy(result),
+        among_distractors=_accuracy(result, " 1"),
+        distractors=max(about["distractors"] for about in data),
+        before=_accuracy(before) if before else None,
         examples=_examples(*(_shown(one) if one else {} for one in (result, before))),
     )
+
+
+def _accuracy(result: Result, among: str = "") -> float:
+    """The share of all sentences, on both sides of all pairs, that find their partner, in per cent."""
+    sides = [f"{side}{among} {pair}" for pair in result.datasets for side in ("forward", "backward")]
+    figures = [result.measurements[name] for name in sides]
+    return 100 * sum(figure.value * figure.n for figure in figures) / sum(figure.n for figure in figures)
 
 
 def _shown(result: Result) -> dict[tuple[str, str], Any]:

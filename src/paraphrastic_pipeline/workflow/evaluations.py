@@ -121,10 +121,9 @@ class Evaluations(Models):
         """Return the arguments of the task's own function."""
         task = TASKS[wildcards.task]
         settings: Json = dict(task.settings)
-        if task.of_models:
-            settings["languages"] = self._languages_of_corpora(self.model_of(wildcards.system))
         if task.parts:
-            parts = settings[task.parts] = self.evaluated(wildcards.task, wildcards.system)
+            parts = self.evaluated(wildcards.task, wildcards.system)
+            settings[task.parts] = [""] if task.of_models else parts
             if task.parts == "definitions":
                 settings["languages"] = list(map(self._languages_of_corpora, parts))
         return settings
@@ -135,16 +134,14 @@ class Evaluations(Models):
     def task_files(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """Return the test sets of a task, one per part if parts have their own, and the official digests.
 
-        Held-out pairs have no official digests, but the training data, among which they are hidden.
+        Held-out pairs have no official digests, but the training data, which have the distractors.
         """
         task = TASKS[wildcards.task]
-        if task.others:
-            of_model = [self.model_of(wildcards.system)]
-            parts = of_model if task.of_models else self.evaluated(wildcards.task, wildcards.system)
+        if task.pairs:
+            parts = self.evaluated(wildcards.task, wildcards.system)
             data = [self.data_models[part] for part in parts]
-            named = {"testsets": task.testsets, "pairs": task.others}
-            of_parts = {name: [path.format(part=part) for part in data] for name, path in named.items()}
-            return {name: paths[0] if task.of_models else paths for name, paths in of_parts.items()}
+            named = {"testsets": task.testsets, "pairs": task.pairs}
+            return {name: [path.format(part=part) for part in data] for name, path in named.items()}
         files: dict[str, str | list[str]] = {"testsets": task.testsets}
         if task.gold:
             files["gold"] = task.gold
@@ -167,8 +164,6 @@ class Evaluations(Models):
         of_task = TASKS[task]
         if of_task.testsets == TASKS["sts"].testsets and self.config.evaluation.sts is None:
             return False
-        if of_task.of_models:
-            return self.model_of(system) in self.held_out_models
         if of_task.parts:
             return bool(self.parts(task, system))
         named = of_task.related and system in self.config.evaluation.only.get(task, [])
@@ -178,6 +173,8 @@ class Evaluations(Models):
 
     def parts(self, task: str, system: str) -> list[str]:
         """Return the tracks, languages, pairs or definitions of a task that a system is evaluated on."""
+        if TASKS[task].of_models:
+            return [self.model_of(system)] if self.model_of(system) in self.held_out_models else []
         return [
             name
             for name, codes in self._languages_of_parts(task).items()

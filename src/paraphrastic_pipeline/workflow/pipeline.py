@@ -20,7 +20,7 @@ class Pipeline(Evaluations):
         super().__init__(*given)
         config = self.config
         # The tables of systems that have at least one row.
-        self.system_tables = [table for table in LAYOUTS if self.table_systems(table)]
+        self.system_tables = [table for table in LAYOUTS if self.systems_of(LAYOUTS[table].task)]
         # All tables that are made.
         others = [output for name, output in TABLES.items() if name not in LAYOUTS]
         made = [output for output in others if not output.when or attrgetter(output.when)(self)]
@@ -54,20 +54,12 @@ class Pipeline(Evaluations):
         tables = [name for name in ("held_out", "sts") if name in self.system_tables]
         return files or [*(f"results/tables/{name}.csv" for name in tables), *cards]
 
-    def table_systems(self, table: str) -> list[str]:
-        """Return the systems that have a row in a table."""
-        layout = LAYOUTS[table]
-        systems = self.systems_of(layout.task)
-        if not layout.needs:
-            return systems
-        return [system for system in systems if layout.needs in self.parts(layout.task, system)]
-
     def table_results(self, table: str) -> dict[str, list[str]]:
         """Return the results of all training runs of each system in a table, by the system's name."""
         task = LAYOUTS[table].task
         return {
             system: [f"results/eval/{run}/{task}.json" for run in seed_runs(self.config, system)]
-            for system in self.table_systems(table)
+            for system in self.systems_of(task)
         }
 
     def all_results(self, table: str) -> list[str]:

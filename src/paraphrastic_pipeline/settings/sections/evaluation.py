@@ -20,7 +20,7 @@ from paraphrastic_pipeline.settings.sections.fields import (
 )
 
 PolishTask = Literal["ppc", "cr_h", "cr_m", "cds", "sick", "8tags"]
-Track = Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]
+Track = Literal["ar-ar", "ar-en", "es-es", "es-en", "en-en", "tr-en"]
 # A single name may stand for a list of one.
 _OF_ONE = BeforeValidator(lambda value: [value] if isinstance(value, str) else value, str | Several[str])
 Names = Annotated[Several[str], _OF_ONE]
@@ -67,7 +67,7 @@ class Evaluation:
     bootstrap_samples: Annotated[Whole, Field(ge=100, le=100000)] = 1000
     """The number of bootstrap resamples for the 95 % intervals."""
     tracks: Annotated[list[Track], DISTINCT] = setting(get_args(Track))
-    """The tracks of STS 2017 on which systems are evaluated; `es-en-4b` has its own table."""
+    """The tracks of STS 2017 on which systems are evaluated."""
     untrained: bool = True
     """Whether every model is also evaluated before training."""
     speed: Speed | None = setting(Speed)
