@@ -93,6 +93,7 @@ def core(request: pytest.FixtureRequest, made_once: MakeOnce) -> Environment:
     return Environment([sys.executable, "-S"], {**VARIABLES, "PYTHONPATH": path}, is_wheel=False)
 
 
+@pytest.mark.slow("handles 40,000 lines")
 def test_every_command_of_the_library_on_real_sizes(core: Environment, tmp_path: Path) -> None:
     """Deduplicate 40,000 lines, mine two files of 30,000, and run all other commands on a part of them."""
     assert "torch" not in {name.partition("-")[0] for name in distributions(PROJECT["dependencies"])}

@@ -16,7 +16,7 @@ from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
 from paraphrastic_pipeline.settings.sections.training import EarlyStopping
 from paraphrastic_pipeline.training.history import HISTORY
-from paraphrastic_pipeline.training.loop import Development
+from paraphrastic_pipeline.training.inputs import Development
 
 Data = tuple[Path, Path]
 

@@ -271,7 +271,7 @@ def test_bad_transformers_are_explained(
         assert not (tmp_path / "x.h5").exists()
         return str(caught.value)
 
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     asked = message("nobody/nothing-here")
     assert asked.startswith("nobody/nothing-here: transformers cannot load it from a folder or the Hugging")
     (tmp_path / "empty").mkdir()

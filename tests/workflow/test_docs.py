@@ -37,8 +37,13 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
 
 
+def slow_elsewhere(page: Path) -> list[pytest.MarkDecorator]:
+    """Mark what is on another page than the README as slow."""
+    return [] if page.name == "README.md" else [pytest.mark.slow("tries each example of the pages")]
+
+
 COMMANDS = [
-    pytest.param(line.split("#")[0].strip(), id=f"{page.stem}: {line}")
+    pytest.param(line.split("#")[0].strip(), id=f"{page.stem}: {line}", marks=slow_elsewhere(page))
     for page in GUIDES
     for block in blocks(page, "sh")
     for line in block.splitlines()
@@ -60,6 +65,7 @@ EXAMPLES = [
     pytest.param(
         [line.replace("\\\n", " ") for line in lines],
         id=f"{page.stem}: {lines[0][:24]}",
+        marks=slow_elsewhere(page),
     )
     for page in GUIDES
     for block in blocks(page, "sh")
@@ -107,6 +113,7 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
 COMMANDS_WITH_EXAMPLES = ("embed", "score", "search", "dedup", "mine", "new", "config", "report")
 
 
+@pytest.mark.slow("tries each example of the help")
 @pytest.mark.parametrize("command", COMMANDS_WITH_EXAMPLES)
 def test_examples_of_help_run(own_finished: Path, command: str) -> None:
     before = set(own_finished.iterdir())
@@ -122,6 +129,7 @@ def test_examples_of_help_run(own_finished: Path, command: str) -> None:
         path.unlink()
 
 
+@pytest.mark.slow("tries each example of the pages")
 @pytest.mark.parametrize(
     "page", [page for page in GUIDES if blocks(page, "python")], ids=lambda page: page.stem
 )

@@ -66,6 +66,7 @@ def queue(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow("plans the sample six times")
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_plans_what_one_machine_does(pipeline: Path, profile: str) -> None:
     run = snakemake(pipeline, "--dry-run", "--profile", f"profiles/{profile}", "all")
@@ -89,6 +90,7 @@ def test_a_folder_is_unlocked_without_a_number_of_cores(pipeline: Path) -> None:
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.slow("waits for a queue")
 @pytest.mark.parametrize("profile", ["cluster-generic", "kubernetes"])
 def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: str) -> None:
     run = run_in(pipeline, queue, profile)

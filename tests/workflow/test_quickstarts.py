@@ -112,6 +112,7 @@ def test_a_server_answers_as_clients_of_openai_expect() -> None:
     assert client.post("/v1/embeddings", json={"input": "a\0b"}).status_code == 400
 
 
+@pytest.mark.slow("types a page with many commands")
 def test_a_table(finished: Path) -> None:
     printed = type_page("table", finished)
     assert "Directory cannot be locked" not in printed

@@ -13,7 +13,7 @@ from paraphrastic.quality.correlation import pearson
 from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_out
 from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
-from paraphrastic_pipeline.training.loop import Development
+from paraphrastic_pipeline.training.inputs import Development
 
 
 class DevelopmentData(NamedTuple):

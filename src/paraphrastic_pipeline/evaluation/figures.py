@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from paraphrastic.base.arrays import Bool, Float64, Int64
 from paraphrastic.quality.correlation import pearson, spearman
@@ -78,11 +77,11 @@ def correlations(name: str, scores: Float64, gold: Float64, *, data: Sequence[Da
 
 def resampled_correlations(x: Float64, y: Float64, *, seed: str) -> dict[str, Resampled]:
     """`pearson` and `spearman` of two vectors, [n] each, on resamples; 0 if a resample is constant."""
+    # Of each value, how many different ones are smaller: resamples of these can be ranked without sorting.
+    smaller = [np.unique(values, return_inverse=True)[1] for values in (x, y)]
     return {
         "pearson": bootstrap(_row_pearson, x, y, seed=seed),
-        "spearman": bootstrap(
-            lambda x, y: _row_pearson(rankdata(x, axis=1), rankdata(y, axis=1)), x, y, seed=seed
-        ),
+        "spearman": bootstrap(lambda *drawn: _row_pearson(*map(_ranked, drawn)), *smaller, seed=seed),
     }
 
 
@@ -153,6 +152,14 @@ def _row_pearson(x: Float64, y: Float64) -> Float64:
     y = y - y.mean(axis=1, keepdims=True)
     norms = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     return np.divide((x * y).sum(axis=1), norms, out=np.zeros(len(x)), where=norms > 0).clip(-1.0, 1.0)
+
+
+def _ranked(numbers: Int64) -> Float64:
+    """Ranks of the numbers in each row, with tied ones at their mean rank, by counting: [b, n]."""
+    different = int(numbers.max(initial=0)) + 1
+    cells = numbers + different * np.arange(len(numbers))[:, None]
+    counts = np.bincount(cells.ravel(), minlength=len(numbers) * different).reshape(len(numbers), different)
+    return (counts.cumsum(axis=1) - (counts - 1) / 2).ravel()[cells]
 
 
 def interval(samples: Float64) -> list[float]:

@@ -38,14 +38,9 @@ class Entry(NamedTuple):
     def cells(self) -> dict[str, str]:
         """The row of the file of intervals."""
         numbers = {"value": self.value, "low": self.low, "high": self.high, "deviation": self.deviation}
-        return {
-            **self.about,
-            "name": self.name,
-            "row": self.about.get("pair", ""),
-            "column": self.column,
-            **{name: percent(number, 4) for name, number in numbers.items() if number is not None},
-            "n": str(self.n),
-        }
+        printed = {name: percent(number, 4) for name, number in numbers.items() if number is not None}
+        row = {"name": self.name, "row": self.about.get("pair", ""), "column": self.column}
+        return {**self.about, **row, **printed, "n": str(self.n)}
 
 
 def tabulate_systems(

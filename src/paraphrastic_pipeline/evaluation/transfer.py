@@ -1,6 +1,5 @@
 """Transfer tasks: how well sentence vectors predict classes of sentences or relations of pairs."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,8 +38,6 @@ from paraphrastic_pipeline.evaluation.transfer_data import (
     transfer_digest,
 )
 
-log = logging.getLogger(__name__)
-
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=SEED)
 # Values of C, the inverse of the penalty.
 STRENGTHS = tuple(2.0**power for power in range(-2, 4))
@@ -72,10 +69,7 @@ def evaluate_transfer(
         features = _features(encoder, rows, LANGUAGES[suite], f"{testsets}: {dataset}")
         for task in (task for task in chosen if task.dataset == dataset):
             at = f"{testsets}: {dataset}: {encoder.label}: {task.name}"
-            measured = _evaluate(task, rows, features, suite, at)
-            said = ", ".join(f"{name} {figure.value:.4f}" for name, figure in measured.items())
-            log.info("%s: %s", encoder.label, said)
-            figures |= measured
+            figures |= _evaluate(task, rows, features, suite, at)
     if suite == "polish" and tasks is None:
         averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
         figures["avg"] = mean_of([figures[name] for name in averaged])

@@ -1,12 +1,20 @@
-"""What a training run is made from: data and settings."""
+"""What a training run is made from, data and settings, and how it is scored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """How a model is scored while it is trained, from its files, and on which data; higher is better."""
+
+    score: Callable[[Any], float]
+    data: Sequence[Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,14 +20,6 @@ from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.threads import Workers
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Development:
-    """How a model is scored while it is trained, from its files, and on which data; higher is better."""
-
-    score: Callable[[Any], float]
-    data: Sequence[Path]
 
 
 def train(

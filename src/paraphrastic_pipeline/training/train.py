@@ -21,8 +21,8 @@ from paraphrastic_pipeline.training.engine import Engine
 from paraphrastic_pipeline.training.fused import TABLE, FusedEngine
 from paraphrastic_pipeline.training.history import HISTORY, History
 from paraphrastic_pipeline.training.initialization import initialize
-from paraphrastic_pipeline.training.inputs import TrainingInputs
-from paraphrastic_pipeline.training.loop import Development, megabatch_size, train
+from paraphrastic_pipeline.training.inputs import Development, TrainingInputs
+from paraphrastic_pipeline.training.loop import megabatch_size, train
 from paraphrastic_pipeline.training.pair_dataset import PairDataset
 from paraphrastic_pipeline.training.threads import Workers
 
