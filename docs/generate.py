@@ -44,6 +44,7 @@ TABLES: Mapping[str, tuple[str | type, ...]] = {
     "Text and selection": (
         "text",
         "selection",
+        "allow_few",
         "duplicates",
         "held_out",
         "contamination",

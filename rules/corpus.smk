@@ -24,7 +24,7 @@ rule extract_corpus:
             for file in datasets[wildcards.corpus].select(languages_of(wildcards.pair))
         ],
         languages=sides_of,
-        max_unreadable=settings.extraction.max_unreadable,
+        max_unreadable=lambda wildcards: settings.extraction.max_unreadable.get(wildcards.corpus, 0.01),
         # Of the pairs that are drawn from groups.
         seed=lambda wildcards: settings.seed if datasets[wildcards.corpus].kind == "groups" else 0,
     message:
@@ -90,6 +90,7 @@ rule select_pairs:
         **calls("corpus.select:select_pairs"),
         languages=sides_of,
         selection=pipeline.selection,
+        allow_few=lambda wildcards: pipeline.definition(wildcards).allow_few,
         preparation=lambda wildcards: pipeline.preparation(pipeline.definition(wildcards).languages),
         seed=settings.seed,
         raw=lambda wildcards: pipeline.definition(wildcards).duplicates == "drop_all",

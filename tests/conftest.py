@@ -1,6 +1,5 @@
 """Fixtures shared by all tests."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -11,11 +10,8 @@ import pytest
 from filelock import FileLock
 from pipelines import (
     MakeOnce,
-    SampleRun,
-    children_seconds,
     copy_pipeline,
     keep_compiled,
-    machine_slowness,
     snakemake_alone,
 )
 
@@ -29,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Runs of the pipeline come first, so that no process is left with a long one at the end. One begins with
     # the run of the sample; the others have tests that need not wait for it.
-    of_sample = [item for item in items if "sample_run" in getattr(item, "fixturenames", ())]
+    of_sample = [item for item in items if "finished_once" in getattr(item, "fixturenames", ())]
     first = next((item for item in of_sample if not any(item.iter_markers("slow"))), None)
     items.sort(key=lambda item: (item is not first, item.path.parent.name == "unit", item in of_sample))
     if not config.getoption("--slow"):
@@ -93,23 +89,13 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
 
 
 @pytest.fixture(scope="session")
-def sample_run(made_once: MakeOnce) -> SampleRun:
-    """Run the sample in a copy, and measure the processor time."""
+def finished_once(made_once: MakeOnce) -> Path:
+    """A copy of the pipeline in which the run of the sample is finished."""
 
     def fill(folder: Path) -> None:
         copy_pipeline(folder / "pipeline")
-        slowness, started = machine_slowness(), children_seconds()
-        run = snakemake_alone(folder / "pipeline", *SampleRun.TARGETS)
-        seconds = children_seconds() - started
+        run = snakemake_alone(folder / "pipeline", "all", "paper_tables", "results/report.html")
         assert run.returncode == 0, run.stdout
         keep_compiled(folder / "pipeline")
-        times = {"processor_seconds": seconds, "slowness": (slowness + machine_slowness()) / 2}
-        (folder / "times.json").write_text(json.dumps(times))
 
-    folder = made_once("sample", fill)
-    return SampleRun(folder / "pipeline", **json.loads((folder / "times.json").read_text()))
-
-
-@pytest.fixture(scope="session")
-def finished_once(sample_run: SampleRun) -> Path:
-    return sample_run.folder
+    return made_once("sample", fill) / "pipeline"

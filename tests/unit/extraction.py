@@ -24,12 +24,23 @@ class Faults(logging.Handler):
         self.places.append((Path(str(label)).name, line))
 
 
-def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, share=0.0, name=None):
+def extract(
+    tmp_path,
+    kind,
+    content,
+    languages=("en", "de"),
+    *,
+    columns=(),
+    order=None,
+    share=0.0,
+    name=None,
+    **scale,
+):
     """Return the counts, the extracted rows, and the lines that the log names as unreadable."""
     path = content if isinstance(content, Path) else tmp_path / (name or f"mine.{kind}")
     if not isinstance(content, Path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    about = {"languages": tuple(dict.fromkeys(order or languages)), "members": columns}
+    about = {"languages": tuple(dict.fromkeys(order or languages)), "members": columns, **scale}
     counts, rows, faults = extract_files(tmp_path, kind, [(path, about)], languages, share=share)
     return counts, rows, [line for _, line in faults]
 

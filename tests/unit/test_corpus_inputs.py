@@ -11,6 +11,9 @@ import pyarrow as pa
 import pytest
 from extraction import extract, fault, pairs, parquet, tmx, variant
 
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus import tables
+
 # The first line, the languages of the pairs, and whether it is a header, whose columns are then found.
 FIRST_LINES = [
     ("source|target", "en-de", True),
@@ -48,7 +51,7 @@ def test_a_header_is_recognized_and_is_no_row(tmp_path, kind, first, codes, is_h
         ("tsv", "un\tx\tone\n", "3 1", "one|un"),
         ("tsv", "a\tid\tb\nun\tx\tone\n", "b a", "one|un"),
         ("tsv", "-2\tone\tun\tx\n", "2 3 - 1", "one|un|translation_score=-2"),
-        ("tsv", "1\tone\tun\t2\n", "2 3 1 4", "one|un|paraphrase_score=1|translation_score=2"),
+        ("tsv", "0.5\tone\tun\t2\n", "2 3 1 4", "one|un|paraphrase_score=0.5|translation_score=2"),
         ("csv", '"one, ""1""",un\n', "", 'one, "1"|un'),
         ("csv", '"one\n1",un\n', "", "one 1|un"),
         ("csv", "target;source;score\nun;one, 1;0.5\n", "", "one, 1|un|paraphrase_score=0.5"),
@@ -56,7 +59,7 @@ def test_a_header_is_recognized_and_is_no_row(tmp_path, kind, first, codes, is_h
         ("csv", "7,one,un\n", "2 3", "one|un"),
         ("jsonl", '\n{"id": 7, "fr": "un", "EN": "one"}\n', "", "one|un"),
         ("jsonl", '{"translation": {"en": "one", "fr": "un"}, "source": "x", "target": "y"}', "", "one|un"),
-        ("jsonl", '{"source": "one", "target": "un", "score": 1}', "", "one|un|paraphrase_score=1"),
+        ("jsonl", '{"source": "one", "target": "un", "score": 0.5}', "", "one|un|paraphrase_score=0.5"),
         ("jsonl", '{"p": {"s": "one", "t": "un"}, "m": 2}', "p.s p.t - m", "one|un|translation_score=2"),
         ("jsonl", r'{"en": "one\n\ttwo\u0085", "fr": "\ud83d\ude00"}', "", "one  two |😀"),
         ("parquet", {"fr": ["un"], "en": ["one\n1"]}, "", "one 1|un"),
@@ -183,3 +186,48 @@ def test_tables_hold_what_was_written(tmp_path, kind):
         content = parquet(tmp_path, source=[one for one, _ in rows], target=[other for _, other in rows])
     _, found, _ = extract(tmp_path, kind, content)
     assert pairs(found) == [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("header", "labels"),
+    [
+        ("question1,question2,is_duplicate", "101"),
+        ("sentence1,sentence2,label", ["1.0", "0.0", "1.0"]),
+        ("anchor,positive,label", ["True", "FALSE", "true"]),
+    ],
+)
+def test_pairs_that_a_label_calls_different_are_left_out(tmp_path, header, labels):
+    text = "".join(f"a{number},b{number},{label}\n" for number, label in enumerate(labels))
+    counts, rows, _ = extract(tmp_path, "csv", f"{header}\n{text}", ("en", "en"))
+    assert counts == {"lines": 4, "pairs": 2, "unreadable": 0, "different": 1}
+    assert rows == [{"source": f"a{n}", "target": f"b{n}", "line": n + 2} for n in (0, 2)]
+
+
+def test_a_label_that_appears_late_is_unreadable(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_FIRST", 2)
+    text = "sentence1,sentence2,label\na,b,1\nc,d,0\ne,f,maybe\n"
+    counts, rows, faults = extract(tmp_path, "csv", text, ("en", "en"), share=0.5)
+    assert (len(rows), counts["unreadable"], faults) == (1, 1, [4])
+
+
+@pytest.mark.parametrize(
+    ("scores", "score_range", "scaled"),
+    [
+        ((0.25, 1), (0, 1), [0.25, 1]),
+        ((0, 2.5, 5), [0, 5], [0, 0.5, 1]),
+        ((-1, 0.5), [-1, 1], [0, 0.75]),
+        ((100, 40), [0, 100], [1, 0.4]),
+        ((0.5, 4.8), (0, 1), None),
+        ((-0.1, 0.4), (0, 1), None),
+        ((5, 5.1), [0, 5], None),
+    ],
+)
+def test_scores_are_scaled_or_stop_the_run(tmp_path, scores, score_range, scaled):
+    lines = [{"sentence1": "a", "sentence2": "b", "score": score} for score in scores]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    if scaled is None:
+        with pytest.raises(InputError, match=r"mine\.jsonl:\d: the score .*score_range"):
+            extract(tmp_path, "jsonl", text, ("en", "en"), score_range=score_range)
+    else:
+        _, rows, _ = extract(tmp_path, "jsonl", text, ("en", "en"), score_range=score_range)
+        assert [row["paraphrase_score"] for row in rows] == scaled

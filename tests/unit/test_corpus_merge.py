@@ -32,9 +32,9 @@ def held(folder, lines):
 
 
 def merge(folder, selected, output="merged.parquet", **changes):
-    names = ("duplicates", "drop", "max_pairs", "weights", "grouped", "texts")
+    names = ("duplicates", "drop", "max_pairs", "weights", "grouped", "texts", "allow_few")
     every = {"duplicates": "keep_one", "drop": [], "max_pairs": [None] * len(selected)}
-    every |= {"weights": [1] * len(selected), **changes}
+    every |= {"weights": [1] * len(selected), "allow_few": True, **changes}
     resources = {"memory_mb": 200, "threads": 2, "temporary": folder / "temporary"}
     resources |= {name: value for name, value in changes.items() if name in resources}
     settings = {"contaminated": [], "seed": 1}
@@ -192,9 +192,10 @@ def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"duplicates": "drop_all"}, "no pair .* of 2: each has a duplicate"),
-        ({"contaminated": [(0, "sts", "exact")], "drop": ["exact"]}, "no pair .* of 2: .*in a test set"),
-        ({"contaminated": [(0, "held_out", "exact")], "held_out": (0, 9)}, "no pair .* of 2: .*held out"),
+        ({"duplicates": "drop_all"}, "0 of 2 .*duplicates 2"),
+        ({"contaminated": [(0, "sts", "exact")], "drop": ["exact"]}, "0 of 2 .*duplicates 1, contaminated 1"),
+        ({"contaminated": [(0, "held_out", "exact")], "held_out": (0, 9)}, "0 of 2 .*held_out 1"),
+        ({"allow_few": False}, "1 of 2 .*duplicates 1; .*allow_few"),
     ],
 )  # fmt: skip
 def test_if_nothing_is_left_one_line_says_why(tmp_path, changes, cause):

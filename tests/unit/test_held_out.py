@@ -81,6 +81,23 @@ def test_sentences_of_many_lines_stay(tmp_path, lines, stays):
     assert found
 
 
+@pytest.mark.parametrize(
+    ("rows", "fewest"),
+    [
+        # Captions in both directions, twenty targets of each source, a hundred answers, and a single source.
+        ([(f"s{n}", f"t{n}", n) for n in range(500)] + [(f"t{n}", f"s{n}", 500 + n) for n in range(500)], 50),
+        ([(f"source {n // 20}", f"target {n}", n) for n in range(2000)], 25),
+        ([(f"question {n}", f"answer {n % 100}", n) for n in range(2000)], 25),
+        ([("source", f"target {n}", n) for n in range(200)], 0),
+    ],
+)
+def test_pairs_are_held_out_where_sentences_recur(tmp_path, caplog, rows, fewest):
+    found = held_out(tmp_path, rows, share=0.05)
+    wanted = len(rows) // 20
+    assert len(found) == min(wanted, fewest)
+    assert bool(caplog.messages) is (len(found) < wanted)
+
+
 def test_sides_without_words_and_equal_sides_are_not_held_out(tmp_path, caplog):
     rows = [("…", "target", 1), ("Same.", "same", 2), ("good", "fine", 3), ("well", "okay", 4)]
     for seed in range(5):

@@ -185,7 +185,8 @@ def test_what_decides_is_what_the_definition_names(
     own = held_out_score(model, read_held_out(held))
     scores = DevelopmentData(choose_by, held, Path("sts.parquet")).scores(model)
     expected = {"held_out": own, "sts2017": 40.0, "mean": (own + 40.0) / 2}
-    assert scores == {"held_out": own, "sts2017": 40.0, "development": pytest.approx(expected[choose_by])}
+    development = pytest.approx(expected[choose_by])
+    assert scores == {"held_out": own, "held_out_pairs": 110, "sts2017": 40.0, "development": development}
 
 
 def test_a_model_without_english_is_scored_without_it(run: Path) -> None:

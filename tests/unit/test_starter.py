@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
     assert config["training"]["dimension"] == 300
     assert "--configfile pl.yaml" in text
     # Three pairs are shown as they will be read.
-    assert [f"#   Sentence {i} is here. | Satz {i} ist hier.\n" in text for i in range(4)] == [True] * 3 + [
+    assert [f"#     Sentence {i} is here. | Satz {i} ist hier.\n" in text for i in range(4)] == [True] * 3 + [
         False
     ]
     # The configuration has at most twelve lines, and the data sets for languages and STS are filled in.
@@ -57,7 +58,8 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
 @pytest.mark.parametrize("score", [False, True])
 def test_paraphrases_with_and_without_scores(tmp_path: Path, score: bool) -> None:
     path = write_pairs(tmp_path / "my.tsv", score=score)
-    config = yaml.safe_load(starter_configuration(["en"], [path], "en.yaml"))
+    columns = ["1", "2", "3"][: 2 + score]
+    config = yaml.safe_load(starter_configuration(["en"], [path], "en.yaml", columns=columns))
     assert config["models"] == ["en"]
     assert bool(config["definitions"]["en"].get("selection")) is not score
     check_config(config)
@@ -86,6 +88,7 @@ def test_large_files_and_unknown_sizes_get_a_large_model(
     ("name", "rows", "columns"),
     [
         ("my.tsv", ["1\tGo.\t7\tIdź.", "2\tNo.\t8\tNie."], ["2", "4"]),
+        ("my.tsv", ["Go.\tIdź.\t0.5", "No.\tNie.\t0.25"], ["1", "2"]),
         ("my.csv", ["id,this,that", '1,"Go, go.",Idź.', "2,No.,Nie."], ["this", "that"]),
         ("my.jsonl", [json.dumps({"a": "Go.", "b": "Idź."})], ["a", "b"]),
     ],
@@ -106,14 +109,16 @@ def test_columns_are_asked_for(tmp_path: Path, name: str, rows: list[str], colum
     [
         ("my.csv", ["pl,en,note", "Idź.,Go.,good", "Nie.,No.,good"]),
         ("my.csv", ["source;target;id", '"Go; go.";Idź.;1']),
-        ("my.tsv", ["Go.\tIdź.\t0.5", "No.\tNie.\t0.25"]),
+        ("my.tsv", ["query\tpassage\tnegative", "Go.\tIdź.\tNie."]),
+        ("my.jsonl", [json.dumps({"question": "Go.", "answer": "Idź.", "id": "7"})]),
         ("my.txt", ["Go.\tIdź."]),
     ],
 )
 def test_known_columns_are_found(tmp_path: Path, name: str, rows: list[str]) -> None:
     text = starter_configuration(["en", "pl"], [write(tmp_path / name, *rows)], "mine.yaml")
-    assert "#   Go" in text
+    assert "#     Go" in text
     assert "| Idź." in text
+    assert ("not used: " in text) is (name != "my.txt")
     check_config(yaml.safe_load(text))
 
 
@@ -123,7 +128,7 @@ def test_two_files_are_the_sides_of_one_corpus(tmp_path: Path, languages: list[s
     text = starter_configuration(languages, [one], "mine.yaml", target=other)
     config = yaml.safe_load(text)
     assert config["definitions"][config["models"][0]]["corpora"] == [{"path": one, "target": other}]
-    assert "#   news.one | news.other\n" in text or "#   news.other | news.one\n" in text
+    assert "#     news.one | news.other\n" in text or "#     news.other | news.one\n" in text
     check_config(config)
 
 
@@ -138,9 +143,12 @@ def test_two_files_are_the_sides_of_one_corpus(tmp_path: Path, languages: list[s
         (["en", "de"], ["multi30k", "multi30k"], "--corpus: .*twice"),
     ],
 )
-def test_what_the_pipeline_would_refuse(languages: list[str], corpora: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        starter_configuration(languages, corpora, "mine.yaml")
+def test_what_the_pipeline_would_refuse(
+    languages: list[str], corpora: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["new", "--languages", "-".join(languages), "--corpus", *corpora, "--output", "-"]
+    assert main(command) != 0
+    assert re.search(message, capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import functools
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 from filelock import FileLock
@@ -135,35 +134,3 @@ def planned(folder: Path, *arguments: str) -> Plan:
     messages = set(re.findall(r"^Job \d+: (.*)$", run.stdout, re.M))
     assert bool(rules) == bool(messages)
     return Plan(rules, messages)
-
-
-# A process with the imports of the pipeline's steps, and the seconds it took on the machine where the rates
-# were measured.
-_PROBE, _PROBE_SECONDS = "import pandas, scipy.stats, torch, matplotlib.pyplot", 2.75
-
-
-@dataclass(frozen=True)
-class SampleRun:
-    """A finished run of the sample.
-
-    `processor_seconds` is the processor time of Snakemake and all jobs. `slowness` is the time that this
-    machine, with its present load, takes for some work, divided by the time on the machine where the rates
-    were measured.
-    """
-
-    TARGETS: ClassVar = ("all", "paper_tables", "results/report.html")
-    folder: Path
-    processor_seconds: float
-    slowness: float
-
-
-def children_seconds() -> float:
-    """Return the processor time of all finished children of this process and of their children."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def machine_slowness() -> float:
-    before = children_seconds()
-    subprocess.run([sys.executable, "-c", _PROBE], check=True, env=environment())
-    return (children_seconds() - before) / _PROBE_SECONDS

@@ -70,10 +70,7 @@ FETCHED = "error in download_file: resources/downloads/mine/en-xx.txt.zip: could
     ("english", "foreign", "more", "target", "message"),
     [
         (ENGLISH, FOREIGN, {"kept": 1000}, PAIRS, "en-xx.txt.zip: damaged: "),
-        (ENGLISH, FOREIGN, {"kept": 0}, PAIRS, FETCHED),
         (ENGLISH, FOREIGN, {"sha256": "0" * 64}, PAIRS, FETCHED),
-        (ENGLISH, FOREIGN[:-3], {}, PAIRS, "500"),
-        ([], [], {}, PAIRS, "resources/downloads/mine/en-xx.txt.zip: the corpus is empty"),
         (LONG, FOREIGN[:20], {}, MERGED, "results/scored/mine/en-xx/1-of-1.parquet: "),
     ],
 )
@@ -92,7 +89,7 @@ def test_bytes_that_are_not_utf8(pipeline: Path, opus: Opus) -> None:
     assert run.returncode == 0, run.stdout
     log = (pipeline / "results/logs/extract_corpus/mine/en-xx.log").read_text()
     assert "c.xx:42: not UTF-8: byte 0xff" in log
-    (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 0.001}\n")
+    (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: {mine: 0.001}}\n")
     fails(pipeline, PAIRS, "en-xx.txt.zip: c.xx:42: not UTF-8: byte 0xff (1 of 500 rows")
 
 

@@ -18,6 +18,7 @@ from pipelines import ROOT, environment
 from test_docs import blocks
 
 from paraphrastic_pipeline.base.tables import read_csv
+from paraphrastic_pipeline.report.outcome import summary
 
 PAGES, README = ROOT / "docs/quickstart", ROOT / "README.md"
 MIRROR = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT.parent / "shared/mirror")).resolve()
@@ -68,6 +69,19 @@ def test_readme(finished: Path, tmp_path: Path) -> None:
     printed = type_commands("\n".join(blocks(beginning, "sh")), finished)
     assert (finished / "scores.tsv").read_text().endswith("Somebody is playing the guitar.\n")
     assert "train_model" in printed
+
+
+def test_what_to_type_next(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Type the commands at the end of a run as they stand."""
+    monkeypatch.chdir(finished)
+    lines = list(summary(["fr"]))
+    commands = [line.strip() for line in lines[lines.index("What to type next:") + 1 :]]
+    assert {line.split("paraphrastic ")[1].split()[0] for line in commands} == {
+        "score", "embed", "search", "demo", "export"
+    }  # fmt: skip
+    type_commands("\n".join(["source .venv/bin/activate", *commands]), finished)
+    assert (finished / "demo.html").is_file()
+    assert (finished / "exported/fr-int8/model.safetensors").is_file()
 
 
 def test_i_only_want_vectors(finished: Path) -> None:
@@ -151,12 +165,12 @@ def test_my_pairs(pipeline: Path) -> None:
         new: f"{new}; echo 'mirror: {MIRROR}' >> tr.yaml",
     }
     printed = type_page("my-pairs", pipeline, **mirrored)
-    assert "#   Hi. | Merhaba." in (pipeline / "tr.yaml").read_text()
+    assert "#     Hi. | Merhaba." in (pipeline / "tr.yaml").read_text()
     # The page's figures come out again; processors differ in the last digits, and so do the models.
     page = (PAGES / "my-pairs.md").read_text()
     ending = re.compile(
         r"tr finds the partners of ([\d.]+) % of ([\d,]+) held-out sentences \(95 % interval [\d.]+ to "
-        r"[\d.]+\); before training, it found ([\d.]+) %\. With ([\d,]+) more sentences to choose from, it "
+        r"[\d.]+\); before training, it found ([\d.]+) %\. Among ([\d,]+) more sentences, it "
         r"finds ([\d.]+) %\."
     )
     shown, real = (

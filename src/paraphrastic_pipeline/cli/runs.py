@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import atomic_output
 from paraphrastic.cli import arguments as cli
 from paraphrastic_pipeline.cli.arguments import CONFIG_VALUES, CONFIGFILE, Settings, settings_of
@@ -49,9 +49,19 @@ paraphrases. Two files with one sentence on each line are one corpus: --corpus n
     ),
     cli.argument("--target", metavar="FILE", help="file with the other side of the corpus, line by line"),
     cli.several("--columns", "COLUMN", "columns of source and target in the files, by name or number from 1"),
+    cli.argument(
+        "--score-range",
+        nargs=2,
+        type=cli.number,
+        default=[],
+        metavar=("LOW", "HIGH"),
+        help="lowest and highest score in the files, if not 0 and 1",
+    ),
     cli.output("configuration to write; - for standard output"),
 )
-def new(languages: list[str], corpora: list[str], output: str, **columns: Any) -> None:
+def new(
+    languages: list[str], corpora: list[str], output: str, target: str | None, **how_to_read: Any
+) -> None:
     """A configuration to begin with."""
     from paraphrastic_pipeline.registry.language_labels import shortest_code
     from paraphrastic_pipeline.workflow.starter import starter_configuration
@@ -59,7 +69,9 @@ def new(languages: list[str], corpora: list[str], output: str, **columns: Any) -
     short = [shortest_code(code) for code in languages]
     if short != languages:
         cli.note(f"the languages {'-'.join(languages)} are {'-'.join(short)} here")
-    text = starter_configuration(short, corpora, "mine.yaml" if output == "-" else output, **columns)
+    file = "mine.yaml" if output == "-" else output
+    _check_arguments(short, corpora, file, target)
+    text = starter_configuration(short, corpora, file, target=target, **how_to_read)
     if output != "-" and Path(output).exists():
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":
@@ -67,7 +79,30 @@ def new(languages: list[str], corpora: list[str], output: str, **columns: Any) -
     else:
         with atomic_output(output) as temporary:
             temporary.write_text(text, encoding="utf-8")
+        # The comments before the first empty one say what was understood.
+        for line in text.split("\n#\n")[0].splitlines():
+            cli.note(line.removeprefix("# "))
         cli.note(f"wrote {output}; its comments say what to do next")
+
+
+def _check_arguments(languages: list[str], corpora: list[str], output: str, target: str | None) -> None:
+    """Refuse names that no configuration can have."""
+    from paraphrastic_pipeline.settings.places import name_fault
+
+    if len(set(languages)) < len(languages):
+        pair, code = "-".join(languages), languages[0]
+        raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
+    if target and len(corpora) > 1:
+        raise InputError("--target: is the other side of one corpus, but --corpus names several")
+    if len(set(corpora)) < len(corpora):
+        raise InputError("--corpus: a corpus is given twice")
+    names = [("--output", output), *(("--corpus", corpus) for corpus in corpora), ("--target", target or "-")]
+    for option, name in names:
+        cause = name_fault(name) if name.strip() else "is empty"
+        if option == "--output" and not name.isprintable():
+            cause = cause or "has characters that no comment can show"
+        if cause:
+            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
 
 
 @cli.command(

@@ -14,6 +14,8 @@ WITHOUT_PAIRS = " (text)"
 MERGE_REASONS = ("duplicates", "contaminated", "held_out", "capped")
 # A step that drops a larger share of its pairs says so.
 LARGE = 0.3
+# Unless `allow_few` is set, filters must leave this share of a corpus, and a model so many pairs.
+LEAST, FEWEST = 0.05, 50
 
 
 def loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:

@@ -21,23 +21,26 @@ from paraphrastic_pipeline.corpus.normal_form import words_of
 _FEWEST, _LARGEST_SHARE = 10, 0.25
 # Lines that are looked at for each one that is needed, since not every pair is suitable.
 _CANDIDATES = 8
-# Random pairs, each of another line, whose sentences are in at most five lines, because all pairs with a
-# sentence that is held out leave the training data. A line is chosen first, so that one with many pairs is
-# not chosen more often.
+# A sentence in more lines is only held out if all that are lost so are at most a quarter.
+_FEW = 5
+# Random pairs, each of another line, with the number of lines that have one of their sentences, all of which
+# leave the training data; pairs with few such lines come first. A line is chosen before a pair of it, so that
+# one with many pairs is not chosen more often.
 _CHOSEN = """
 WITH candidates AS MATERIALIZED (
     SELECT source, target, corpus, line FROM pairs SEMI JOIN (
         SELECT DISTINCT corpus, line FROM pairs ORDER BY {of_line}, corpus, line LIMIT {most}
     ) USING (corpus, line)
     QUALIFY 1 = row_number() OVER (PARTITION BY corpus, line ORDER BY {of_pair}, place)
-), frequent AS (
-    SELECT sentence FROM (SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs)
+), counted AS (
+    SELECT sentence, count(*) AS lines
+    FROM (SELECT DISTINCT unnest([source, target]) AS sentence, corpus, line FROM pairs)
     SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
-    GROUP BY sentence HAVING count(*) > 5
+    GROUP BY sentence
 )
-SELECT source, target, corpus, line FROM candidates
-WHERE source NOT IN (FROM frequent) AND target NOT IN (FROM frequent)
-ORDER BY {of_line}, corpus, line
+SELECT source, target, corpus, line, greatest(one.lines, other.lines) AS lost
+FROM candidates JOIN counted one ON one.sentence = source JOIN counted other ON other.sentence = target
+ORDER BY lost > {few}, {of_line}, corpus, line
 """
 _SCHEMA = pa.schema(
     [*MERGED_SCHEMA, *((name, pa.string()) for name in ("name", "source_language", "target_language"))]
@@ -87,18 +90,26 @@ def hold_out_pairs(
         wanted = min(number, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         of_line = random_number(seed, "hold out", "corpus || ' ' || line")
         of_pair = random_number(seed, "hold out of a line")
-        query = _CHOSEN.format(of_line=of_line, of_pair=of_pair, most=_CANDIDATES * wanted)
+        query = _CHOSEN.format(of_line=of_line, of_pair=of_pair, most=_CANDIDATES * wanted, few=_FEW)
         candidates = database.execute(query).fetchall()
     found: list[tuple[str, str, int, int]] = []
     seen: set[str] = set()
-    for candidate in candidates:
-        forms = {"".join(words_of(text)) for text in candidate[:2]}
+    all_lost = 0
+    for source, target, corpus, line, lost in candidates:
+        forms = {"".join(words_of(text)) for text in (source, target)}
         # Both sides have words, and those of a paraphrase differ.
-        if len(found) < wanted and len(forms) == 2 and "" not in forms and not forms & seen:
+        is_suitable = len(forms) == 2 and "" not in forms and not forms & seen
+        if (
+            len(found) < wanted
+            and is_suitable
+            and (lost <= _FEW or all_lost + lost <= _LARGEST_SHARE * total)
+        ):
             seen |= forms
-            found.append(candidate)
-    if not found:
-        warn(f"no pair can be held out of {total:,} lines, so the model cannot be judged by its own pairs")
+            all_lost += lost
+            found.append((source, target, corpus, line))
+    if len(found) < max(1, wanted):
+        why = "since others have no words, or would take too many lines with their sentences along"
+        warn(f"{len(found)} of {wanted:,} wanted pairs are held out of {total:,} lines, {why}")
     rows = ((*pair, corpora[pair[2]][0], *corpora[pair[2]][1]) for pair in found)
     named = [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows]
     write_table(pairs, pa.Table.from_pylist(named, schema=_SCHEMA))

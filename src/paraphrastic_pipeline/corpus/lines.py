@@ -31,12 +31,13 @@ class RowError(Exception):
 class Unreadable:
     """Counts the rows of a corpus, to which readers add, and those among them that cannot be read.
 
-    `share` is the largest share of the rows that may be unreadable.
+    Those that a label marks as `different`, so that they are no pairs, are counted, too. `share` is the
+    largest share of the rows of the corpus of this `name` that may be unreadable.
     """
 
-    def __init__(self, share: float) -> None:
-        self.share = share
-        self.rows = self.count = 0
+    def __init__(self, name: str, share: float) -> None:
+        self.name, self.share = name, share
+        self.rows = self.count = self.different = 0
         self._first = ""
 
     def add(self, label: object, line: int, cause: object) -> None:
@@ -51,7 +52,7 @@ class Unreadable:
         if self.count > self.share * self.rows:
             raise InputError(
                 f"{self._first} ({self.count:,} of {self.rows:,} rows cannot be read; to allow more, set "
-                "`extraction: {max_unreadable: SHARE}`)"
+                f"`extraction: {{max_unreadable: {{{self.name}: SHARE}}}}`)"
             )
 
 

@@ -13,7 +13,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic_pipeline.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic_pipeline.corpus.contamination import HELD_OUT
-from paraphrastic_pipeline.corpus.counts import MERGE_REASONS, loss, merge_reasons, warn
+from paraphrastic_pipeline.corpus.counts import FEWEST, MERGE_REASONS, loss, merge_reasons, warn
 from paraphrastic_pipeline.corpus.database import (
     FILE_SHIFT,
     MERGED_SCHEMA,
@@ -92,6 +92,7 @@ class Merging:
             pairs that were dropped; a line is a group. A sentence in more than 256 of them counts only in
             that of the pair.
         texts: numbers of corpora without pairs, whose counts are marked `without_pairs`.
+        allow_few: whether fewer than 50 pairs may be left.
     """
 
     duplicates: Duplicates
@@ -100,6 +101,7 @@ class Merging:
     weights: Sequence[float]
     grouped: bool = False
     texts: Sequence[int] = ()
+    allow_few: bool = False
 
 
 def merge_pairs(
@@ -131,18 +133,19 @@ def merge_pairs(
         resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
-        InputError: no pair is left, the disk is full, or the memory is too small.
+        InputError: too few pairs are left, the disk is full, or the memory is too small.
     """
     settings = Merging(**merging)
     with open_database(f"{pairs}: cannot be merged", **resources) as database:
         list_rows(database, selected, columns=["raw"] if settings.duplicates == "drop_all" else [])
         _decide(database, contaminated, held_out, settings, seed)
         result = _describe(database, selected, settings.texts)
-        if not result["kept"]:
-            names = ", ".join(map(str, selected))
-            causes = {"contaminated": "the others occur in a test set", "held_out": "the others are held out"}
-            cause = next((causes[reason] for reason in causes if result[reason]), "each has a duplicate")
-            raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
+        if result["kept"] < (1 if settings.allow_few else FEWEST):
+            reasons = ", ".join(f"{reason} {result[reason]}" for reason in MERGE_REASONS if result[reason])
+            raise InputError(
+                f"{', '.join(map(str, selected))}: {result['kept']} of {result['read']} pairs are left to "
+                f"train on; dropped: {reasons or 'none'}; for fewer than {FEWEST}, set allow_few"
+            )
         schema = MERGED_SCHEMA
         if settings.grouped:
             database.execute(_GROUPS)

@@ -21,11 +21,15 @@ from paraphrastic_pipeline.corpus.tmx import tmx_rows
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """One file of a corpus, with the `languages` and `members` of its row in the registry."""
+    """One file of a corpus, with the `languages` and `members` of its row in the registry.
+
+    Paraphrase scores in a table are on the scale of `score_range`.
+    """
 
     path: str | Path
     languages: tuple[str, ...]
     members: tuple[str, ...] = ()
+    score_range: Sequence[float] = (0, 1)
 
 
 def extract_corpus(
@@ -48,20 +52,21 @@ def extract_corpus(
     Args:
         kind: a key of `registry.datasets.KINDS`, which describes the format of the files.
         downloads: the files of the corpus; tables, archives of bitext and TMX have just one.
-        files: the `languages` and perhaps the `members` of each, as in the registry.
+        files: the other fields of `CorpusFile` for each.
         languages: languages of the sources and of the targets; for paraphrases, the same one twice.
         pairs: the Parquet file.
         max_unreadable: the largest share of the rows that may be unreadable.
         seed: seed of the pairs that are drawn from `groups`; their `line` is the number of a group.
 
     Returns:
-        How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
+        How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable` or
+        labelled as `different`.
 
     Raises:
         InputError: there are too many unreadable rows, sides of unequal length, damaged files, another
             encoding than UTF-8, columns that are missing, no pairs at all, or no disk space.
     """
-    unreadable = Unreadable(max_unreadable)
+    unreadable = Unreadable(Path(pairs).parent.name, max_unreadable)
     described = [CorpusFile(path, **file) for path, file in zip(downloads, files, strict=True)]
     read = read_pairs(kind, described, unreadable, seed=seed)
     rows = read.rows
@@ -77,8 +82,11 @@ def extract_corpus(
         if not writer.rows:
             names = ", ".join(map(str, downloads))
             raise InputError(f"{names}: the corpus is empty: no pairs in {unreadable.rows:,} rows")
-    warn(loss(str(pairs), unreadable.rows, {"unreadable": unreadable.count}))
-    counts = {"lines": unreadable.rows, "pairs": writer.rows, "unreadable": unreadable.count}
+    left_out = {"unreadable": unreadable.count}
+    if unreadable.different:
+        left_out["different"] = unreadable.different
+    warn(loss(str(pairs), unreadable.rows, left_out))
+    counts = {"lines": unreadable.rows, "pairs": writer.rows, **left_out}
     logging.info("%s: %s", pairs, counts)
     return counts
 
@@ -112,7 +120,7 @@ def read_pairs(kind: str, files: Sequence[CorpusFile], unreadable: Unreadable, *
         case "tmx":
             return PairRows(tmx_rows(Text(first.path), sides, unreadable))
         case _:
-            return pair_rows(kind, Path(first.path), sides, first.members, unreadable)
+            return pair_rows(kind, Path(first.path), sides, first.members, unreadable, first.score_range)
 
 
 def _captions(files: Sequence[CorpusFile], unreadable: Unreadable) -> Iterator[tuple[str, str, int]]:

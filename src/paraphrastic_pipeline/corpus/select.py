@@ -15,9 +15,10 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic_pipeline.base.tables import write_tsv
 from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, read_table, write_blocks
-from paraphrastic_pipeline.corpus.counts import loss, warn
+from paraphrastic_pipeline.corpus.counts import FEWEST, LEAST, loss, warn
 from paraphrastic_pipeline.corpus.filters import build_filters
 from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.settings.faults import parsed
 from paraphrastic_pipeline.settings.sections.selection import BitextSelection, ParaphraseSelection
 
@@ -40,6 +41,7 @@ def select_pairs(
     selection: Mapping[str, Any],
     preparation: Mapping[str, Any],
     seed: int,
+    allow_few: bool = False,
     raw: bool = False,
 ) -> dict[str, Any]:
     """Write the pairs that every filter accepts: `source`, `target` and `line`, in the same order.
@@ -57,18 +59,20 @@ def select_pairs(
         selection: the settings of the filters, `BitextSelection` or `ParaphraseSelection`.
         preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
             `lowercase`, as `text.prepare_text` takes them. White space is always collapsed.
-        seed: seed for the sample, and for the ranks of pairs with equal scores.
+        seed: seed for the sample.
+        allow_few: whether the filters may leave next to nothing: less than 5 % of the corpus, or fewer than
+            50 pairs of a larger one.
         raw: whether to write `raw`, the digest of each pair's text as the corpus has it, which tells copies
             of a line from pairs that only become equal in lower case.
 
     Raises:
-        InputError: no pair is left. The message gives the counts by reason. Nothing is written.
+        InputError: no pair is left, or too few. The message gives the counts by reason. Nothing is written.
     """
     settings = parsed(ParaphraseSelection if "rank" in selection else BitextSelection, selection)
     filters = build_filters(settings, languages)
     samples = Samples([one.name for one in filters], seed)
     rank = getattr(settings, "rank", None)
-    blocks = _ranked(scored, rank, seed) if rank else chain.from_iterable(map(read_blocks, scored))
+    blocks = _ranked(scored, rank) if rank else chain.from_iterable(map(read_blocks, scored))
     with write_blocks(selected, pa.schema([*PAIR_SCHEMA, *([_RAW] if raw else [])])) as writer:
         for block in blocks:
             accepted = np.stack([one.accept(one.score(block)) for one in filters])
@@ -83,10 +87,14 @@ def select_pairs(
             columns = [*texts, *rows.columns[2:], *([_raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         reasons = samples.counts
-        result = {"read": samples.read, "kept": samples.read - sum(reasons.values()), "dropped": reasons}
+        read, left = samples.read, samples.read - sum(reasons.values())
+        result = {"read": read, "kept": left, "dropped": reasons}
         name = Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
-        if not result["kept"]:
-            raise InputError(f"{name}: {_why_none_is_left(languages, samples.read, reasons)}")
+        ranked = read - reasons.get("rank", 0)
+        few = left < LEAST * ranked or left < FEWEST <= ranked
+        if not left or (few and not allow_few):
+            foreign = [row for reason, row in samples.rows("line") if reason == "language"]
+            raise InputError(f"{name}: {_why_few_are_left(languages, read, left, reasons, foreign)}")
     examples = ([reason, *row.values()] for reason, row in samples.rows("line"))
     write_tsv(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
@@ -94,14 +102,28 @@ def select_pairs(
     return result
 
 
-def _why_none_is_left(languages: Sequence[str], read: int, dropped: Mapping[str, int]) -> str:
-    """Why the filters have left no pair, and which setting decides."""
+def _why_few_are_left(
+    languages: Sequence[str], read: int, left: int, dropped: Mapping[str, int], foreign: Sequence[Any]
+) -> str:
+    """Why the filters have left next to nothing, and which setting decides.
+
+    `foreign` are some of the pairs that are dropped for their languages.
+    """
     if not read:
         return "the corpus is empty: no pairs"
     section = "selection.paraphrase" if languages[0] == languages[1] else "selection.bitext"
     reasons = ", ".join(f"{reason} {n}" for reason, n in dropped.items() if n)
     most = max(dropped, key=lambda reason: dropped[reason])
-    return f"no pair is left of {read} read; dropped: {reasons}; the setting is {section}.{most}"
+    kept = f"{left} of {read} pairs are left; dropped: {reasons}"
+    source, target = languages
+    swapped = [
+        row["source_language"] in labels_of(target) and row["target_language"] in labels_of(source)
+        for row in foreign
+    ]
+    if source != target and most == "language" and sum(swapped) > len(swapped) / 2:
+        return f"{kept}; the columns seem to be swapped: give the corpus `languages: [{target}, {source}]`"
+    allowed = "; to train on them all the same, set allow_few" if left else ""
+    return f"{kept}; the setting is {section}.{most}{allowed}"
 
 
 def _raw_digests(pairs: pa.RecordBatch) -> pa.Array:
@@ -110,31 +132,19 @@ def _raw_digests(pairs: pa.RecordBatch) -> pa.Array:
     return pa.array([md5(line.encode(), usedforsecurity=False).digest() for line in lines], _RAW.type)
 
 
-def _ranked(scored: Sequence[str | Path], rank: Any, seed: int) -> Iterator[pa.RecordBatch]:
+def _ranked(scored: Sequence[str | Path], rank: Any) -> Iterator[pa.RecordBatch]:
     """Yield all blocks with the column `rank`: whether a pair is in the range of the whole corpus's ranking.
 
     Places are from 0, the lowest score, to 1; a pair is in the range from `rank.min` to below `rank.max`, or
-    up to the highest if that is 1. Pairs with equal scores are ranked at random, and pairs without a score
-    are not in the range. Only the scores are held in memory.
+    up to the highest if that is 1. Pairs with equal scores are in it or out of it together, and pairs without
+    a score are not in it. Only the scores are held in memory.
     """
     scores = pa.concat_tables(read_table(path, columns=[rank.by]) for path in scored)[rank.by]
-    # NaN, which stands for null, comes last.
-    ordered = np.sort(scores.cast(pa.float32()).to_numpy())
-    n = len(ordered) - int(np.isnan(ordered).sum())
+    ordered = np.sort(scores.drop_null().cast(pa.float32()).to_numpy())
+    ordered = ordered[~np.isnan(ordered)]
     # Rounded, since the product of a share and n may be a little more than the number that it stands for.
-    first, end = (math.ceil(round(share * n, 6)) for share in (rank.min, rank.max))
-    lowest, highest = (ordered[first], ordered[end - 1]) if first < end else (np.inf, -np.inf)
-    # A random choice of the pairs with the score at an end of the range is in it.
-    generator, chosen = np.random.default_rng([seed, n]), {}
-    for value in {lowest, highest} if first < end else ():
-        start, stop = (int(np.searchsorted(ordered[:n], value, side)) for side in ("left", "right"))
-        among = np.arange(start, stop)
-        chosen[value] = generator.permutation((among >= first) & (among < end))
-    del scores, ordered
+    first, end = (math.ceil(round(share * len(ordered), 6)) for share in (rank.min, rank.max))
+    low, high = (ordered[place] if place < len(ordered) else np.inf for place in (first, end))
     for block in chain.from_iterable(map(read_blocks, scored)):
         scores = block[rank.by].cast(pa.float32()).to_numpy(zero_copy_only=False)
-        inside = (scores > lowest) & (scores < highest)
-        for value, choice in list(chosen.items()):
-            here = scores == value
-            inside[here], chosen[value] = np.split(choice, [int(here.sum())])
-        yield block.append_column("rank", pa.array(inside))
+        yield block.append_column("rank", pa.array((scores >= low) & (scores < high)))

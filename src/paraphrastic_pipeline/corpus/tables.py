@@ -5,6 +5,8 @@ score. In TSV and CSV, these may be numbers from 1. Without `columns`, the first
 first record of JSON lines and the schema of Parquet are searched for known names: the two languages (also
 inside `translation`), `source` and `target`, and others in `_SIDES`. In TSV and CSV without such a header,
 the two or three columns are source, target and paraphrase score. A header is never a row.
+
+If all paraphrase scores are 0 or 1 (or false or true), they are labels: rows with 0 are no pairs.
 """
 
 import csv
@@ -13,7 +15,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ _NO_COLUMN = "-"
 # Names of columns that are found without `columns`: of the two sides, and of scores.
 _SIDES = (
     ("source", "target"), ("sentence1", "sentence2"), ("anchor", "positive"), ("text1", "text2"),
-    ("question1", "question2"),
+    ("question1", "question2"), ("question", "answer"), ("query", "passage"), ("sentence_a", "sentence_b"),
 )  # fmt: skip
 _SCORE_NAMES = {
     **dict.fromkeys(("score", "similarity", "label", "is_duplicate"), "paraphrase_score"),
@@ -53,6 +55,11 @@ _LANGUAGES = {
     "tr": "turkish", "uk": "ukrainian", "ur": "urdu", "vi": "vietnamese", "zh": "chinese",
 }  # fmt: skip
 
+# Labels in lower case, and whether the sides of such a pair are the same.
+_LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+# Rows at the beginning of a table that tell labels from scores.
+_FIRST = 1000
+
 # Numbers and cells of rows.
 Rows = Iterator[tuple[int, Sequence[str]]]
 
@@ -66,12 +73,18 @@ class PairRows:
 
 
 def pair_rows(
-    kind: str, path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: Unreadable
+    kind: str,
+    path: Path,
+    languages: tuple[str, str],
+    columns: Sequence[str],
+    unreadable: Unreadable,
+    score_range: Sequence[float],
 ) -> PairRows:
-    """The rows of a table of this kind; none if it is empty.
+    """The rows of a table of this kind; none if it is empty. Paraphrase scores are scaled to 0 to 1.
 
     Raises:
-        InputError: the file cannot be read, has no such columns, or its name does not end as its kind wants.
+        InputError: the file cannot be read, has no such columns, or its name does not end as its kind wants;
+            or later, a score is not in the range.
     """
     if not (header := _header(kind, path)):
         return PairRows(iter(()))
@@ -84,7 +97,56 @@ def pair_rows(
         rows = table_rows(path, names, unreadable)
     if is_header and not has_names:
         next(rows, None)
-    return PairRows(scored(rows, path, unreadable), scores)
+    if "paraphrase_score" not in scores:
+        return PairRows(scored(rows, path, unreadable), scores)
+    first = [*islice(rows, _FIRST)]
+    rows = chain(first, rows)
+    if all(cells[2].lower() in _LABELS for _, cells in first):
+        return PairRows(scored(_of_same(rows, path, unreadable), path, unreadable), scores[1:])
+    return PairRows(_scaled(scored(rows, path, unreadable), path, score_range, unreadable.name), scores)
+
+
+def _of_same(rows: Rows, path: Path, unreadable: Unreadable) -> Rows:
+    """The rows whose label says that both sides are the same, without the label."""
+    for number, (source, target, label, *cells) in rows:
+        is_same = _LABELS.get(label.lower())
+        if is_same:
+            yield number, (source, target, *cells)
+        elif is_same is None:
+            unreadable.add(path, number, f"the label {shown(label)} is neither 0 nor 1")
+        else:
+            unreadable.different += 1
+
+
+def _scaled(rows: Iterator[Any], path: Path, scale: Sequence[float], name: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of the corpus of this name, whose paraphrase scores are scaled to 0 to 1."""
+    low, high = scale
+    for source, target, number, score, *others in rows:
+        if not low <= score <= high:
+            raise InputError(
+                f"{path}:{number}: the score {score:g} does not lie between {low:g} and {high:g}; give the "
+                f"scale by `extraction: {{score_range: {{{name}: [LOW, HIGH]}}}}`, or --score-range LOW HIGH"
+            )
+        yield source, target, number, (score - low) / (high - low), *others
+
+
+def column_roles(
+    kind: str, path: Path, languages: tuple[str, str], columns: Sequence[str]
+) -> dict[str, list[str]]:
+    """The columns of a table by what they are taken for, such as `source` or `not used`.
+
+    Without a header, columns are numbers. An `InputError` says if it cannot be known what they are.
+    """
+    header, has_names = _header(kind, path), kind in ("jsonl", "parquet")
+    if not header:
+        return {}
+    places, scores, is_header = _find_columns(header, languages, columns, str(path), has_names)
+    if not is_header and not columns and len(header) > 2:
+        raise InputError(f"{path}: has {len(header)} columns and no known header: name two by --columns")
+    named = header if is_header else [str(place + 1) for place in range(len(header))]
+    roles = {role: [named[place]] for role, place in zip(("source", "target", *scores), places, strict=True)}
+    others = [name for place, name in enumerate(named) if place not in places]
+    return {**roles, "not used": others} if others else roles
 
 
 def table_rows(path: str | Path, columns: Sequence[str], unreadable: Unreadable) -> Rows:

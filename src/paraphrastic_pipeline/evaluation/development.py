@@ -1,5 +1,6 @@
 """The score on development data, used to watch training and to choose models."""
 
+import logging
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_
 from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.training.inputs import Development
+
+log = logging.getLogger(__name__)
 
 
 class DevelopmentData(NamedTuple):
@@ -32,21 +35,27 @@ class DevelopmentData(NamedTuple):
     def scores(self, model: SentenceEncoder) -> dict[str, float]:
         """Every score of a model, × 100, and the one that decides, `development`.
 
-        `held_out` is the share of held-out sentences whose nearest sentence is their partner, and `sts2017`
+        `held_out` is the share of held-out sentences whose nearest sentence is their partner, of so many
+        `held_out_pairs`, and `sts2017`
         is Pearson's r on STS 2017 en-en, by which Wieting et al. (2021, section 5.1) choose models.
         """
         found: dict[str, float] = {}
         model.threads = 1
-        if self.held_out and (pairs := read_held_out(self.held_out)):
+        if pairs := read_held_out(self.held_out) if self.held_out else []:
             found["held_out"] = held_out_score(model, pairs)
         if self.testsets:
             found["sts2017"] = sts2017_score(model, self.testsets)
         decisive = [value for name, value in found.items() if self.choose_by in ("mean", name)]
+        if pairs:
+            found["held_out_pairs"] = sum(len(each.sides[0]) for each in pairs)
         return {**found, "development": float(np.mean(decisive))} if decisive else found
 
     def in_training(self) -> Development | None:
         """How `train_model` scores a model; None if there is nothing to score it on."""
-        held_out = self.held_out if self.held_out and read_held_out(self.held_out) else None
+        number = sum(len(each.sides[0]) for each in read_held_out(self.held_out)) if self.held_out else 0
+        held_out = self.held_out if number else None
+        if number and self.choose_by != "sts2017":
+            log.info("training is scored on %d held-out pairs", number)
         wanted = {"held_out": held_out, "sts2017": self.testsets}
         data = [path for name, path in wanted.items() if path and self.choose_by in ("mean", name)]
         return Development(self._score, data) if data else None

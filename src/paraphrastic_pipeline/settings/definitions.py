@@ -28,6 +28,7 @@ RECIPES: Mapping[str, Json] = {
 # What the recipe `paper` of the whole configuration stands for besides: the papers' code counts words, and
 # filters bitext by the length of the English side, and ParaNMT by the mean length and the best label.
 OF_PAPER: Json = {
+    "allow_few": True,
     "text": {"words": "white_space", "identify": "original"},
     "selection": {
         "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},

@@ -33,6 +33,9 @@ def mistakes(config: Configuration, registry: Datasets, datasets: Datasets) -> I
             yield f"{section}.{name}: the name is taken: give it another one"
     yield from _files(config, registry)
     yield from _testsets(config, datasets)
+    for key, of_corpora in vars(config.extraction).items():
+        for name in of_corpora:
+            yield from _dataset(f"extraction.{key}", name, datasets, CORPUS_KINDS)
     for name, mined in config.mined.items():
         yield from _corpora(f"mined.{name}.corpora", mined, config, datasets)
         encoder = mined.encoder if isinstance(mined.encoder, str) else None

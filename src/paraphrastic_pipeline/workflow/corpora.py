@@ -104,9 +104,10 @@ class Corpora:
         return next(((file.version, file.sha256) for file in files if file.name == wildcards.file), None)
 
     def described_files(self, name: str, languages: tuple[str, ...]) -> list[Json]:
-        """Return languages and members of each file."""
+        """Return the fields of `readers.CorpusFile` of each file, but the path."""
+        scale = {"score_range": given} if (given := self.config.extraction.score_range.get(name)) else {}
         files = self.datasets[name].select(languages)
-        return [{"languages": file.languages, "members": file.members} for file in files]
+        return [{"languages": file.languages, "members": file.members, **scale} for file in files]
 
     def is_text(self, name: str) -> bool:
         """Whether a corpus has sentences without pairs."""

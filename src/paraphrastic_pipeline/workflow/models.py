@@ -22,7 +22,7 @@ from paraphrastic_pipeline.workflow.corpora import Corpora, OfWildcards, Wildcar
 
 # The settings that determine training data and vocabularies.
 _DATA = (
-    "languages", "corpora", "selection", "duplicates", "max_pairs", "weights",
+    "languages", "corpora", "selection", "allow_few", "duplicates", "max_pairs", "weights",
     "vocabulary", "held_out",
 )  # fmt: skip
 # The kinds of contaminated pairs that are left out of training, by setting.
@@ -190,6 +190,7 @@ class Models(Corpora):
         derived = self.derived[wildcards.model]
         return {
             "duplicates": self.definition(wildcards).duplicates,
+            "allow_few": self.definition(wildcards).allow_few,
             "drop": self.dropped_kinds,
             **{key: derived[key] for key in ("max_pairs", "weights", "grouped", "texts")},
         }

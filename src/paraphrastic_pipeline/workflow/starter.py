@@ -6,14 +6,15 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError, shown
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, as_read
 from paraphrastic_pipeline.corpus.lines import Unreadable
 from paraphrastic_pipeline.corpus.readers import CorpusFile, read_pairs
+from paraphrastic_pipeline.corpus.tables import column_roles
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTRY, check_config
 from paraphrastic_pipeline.settings.datasets import opus_corpora
-from paraphrastic_pipeline.settings.places import name_fault
 from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import ENDINGS, default_name_and_kind, looks_like_a_path
 from paraphrastic_pipeline.settings.yaml import write_yaml
@@ -24,8 +25,8 @@ _MANY, _PAIR_BYTES = 1_000_000, 100
 _SMALL = {"vocabulary": {"size": 8000}, "training": {"dimension": 300, "epochs": 8}}
 # Test sets in several languages, by their tasks.
 _TESTS = {"tatoeba": "tatoeba", "bucc": "bucc2018"}
-# Pairs of each file that a person is shown.
-_SHOWN = 3
+# Pairs of each file that are looked at, and those of them that a person is shown.
+_LOOKED_AT, _SHOWN = 1000, 3
 
 
 def starter_configuration(
@@ -35,6 +36,7 @@ def starter_configuration(
     *,
     target: str | None = None,
     columns: Sequence[str] = (),
+    score_range: Sequence[float] = (),
 ) -> str:
     """The text of a configuration, with comments, that trains one model on these corpora.
 
@@ -44,6 +46,7 @@ def starter_configuration(
         output: the name of the file that the text is for, which its comments mention.
         target: the file with the other side of the only corpus, line by line.
         columns: the columns of source and target in the files, by name or by number from 1.
+        score_range: the lowest and the highest score in the files, if their scale is not 0 to 1.
 
     Raises:
         InputError: the pipeline would refuse the configuration, such as for a file that is not there, or
@@ -51,7 +54,6 @@ def starter_configuration(
     """
     if not DEFAULT_CONFIG.is_file():
         raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
-    _check_arguments(languages, corpora, output, target)
     registry = read_registry(DEFAULT_REGISTRY)
     taken, entries = {*registry, *corpora}, []
     for corpus in corpora:
@@ -72,7 +74,12 @@ def starter_configuration(
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
     checked, datasets = check_config(config)
     used = [datasets[name] for name in checked.definitions[model].names]
-    scored = [*map(_shows_scores, used, [notes] * len(used))]
+    identifier = Path(datasets[checked.language_id].files[0].location) if checked.language_id else Path()
+    scored = [_look_at(corpus, score_range, identifier, notes) for corpus in used]
+    if score_range:
+        config["extraction"] = {
+            "score_range": {each.name: [*score_range] for each in used if each.files[0].path}
+        }
     if len(languages) == 1 and all(scored):
         selection.pop("paraphrase_score")
     elif len(languages) == 1:
@@ -84,26 +91,6 @@ def starter_configuration(
         config |= _SMALL
         notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
     return _text(config, model, output, [f"A model of {' and '.join(languages)}.", *notes])
-
-
-def _check_arguments(
-    languages: Sequence[str], corpora: Sequence[str], output: str, target: str | None
-) -> None:
-    """Refuse names that no configuration can have."""
-    if len(set(languages)) < len(languages):
-        pair, code = "-".join(languages), languages[0]
-        raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
-    if target and len(corpora) > 1:
-        raise InputError("--target: is the other side of one corpus, but --corpus names several")
-    if len(set(corpora)) < len(corpora):
-        raise InputError("--corpus: a corpus is given twice")
-    names = [("--output", output), *(("--corpus", corpus) for corpus in corpora), ("--target", target or "-")]
-    for option, name in names:
-        cause = name_fault(name) if name.strip() else "is empty"
-        if option == "--output" and not name.isprintable():
-            cause = cause or "has characters that no comment can show"
-        if cause:
-            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
 
 
 def _entry(file: str, target: str | None, columns: Sequence[str], taken: set[str]) -> dict[str, Any]:
@@ -126,22 +113,46 @@ def _entry(file: str, target: str | None, columns: Sequence[str], taken: set[str
     return entry
 
 
-def _shows_scores(dataset: Dataset, notes: list[str]) -> bool:
-    """Whether all pairs of a corpus have paraphrase scores; the first pairs of a file are noted."""
+def _look_at(dataset: Dataset, score_range: Sequence[float], identifier: Path, notes: list[str]) -> bool:
+    """Note what a corpus is taken for, and return whether its pairs have paraphrase scores."""
     if not dataset.files[0].path:
         return "paraphrase_score" in KINDS[dataset.kind].scores
-    files = [CorpusFile(file.location, file.languages, file.members) for file in dataset.files]
-    unreadable = Unreadable(1.0)
+    scale = score_range or (0, 1)
+    files = [CorpusFile(file.location, file.languages, file.members, scale) for file in dataset.files]
+    path, sides = Path(files[0].path), (files[0].languages[0], files[-1].languages[-1])
+    is_table = "paraphrase_score" in KINDS[dataset.kind].scores
+    roles = column_roles(dataset.kind, path, sides, files[0].members) if is_table else {}
+    unreadable = Unreadable(dataset.name, 1.0)
     pairs = read_pairs(dataset.kind, files, unreadable)
-    first = [*islice(pairs.rows, _SHOWN)]
+    first = [*islice(pairs.rows, _LOOKED_AT)]
     if not first:
-        raise InputError(
-            f"{files[0].path}: no pair can be read in it; for a table with several columns, name those of "
-            "source and target: --columns SOURCE TARGET"
-        )
-    notes.append(f"The first pairs of {_in_comment(str(files[0].path))}:")
-    notes += [f"  {' | '.join(map(_in_comment, row[:2]))}" for row in first]
+        hint = "; for a table with several columns, name those of source and target: --columns SOURCE TARGET"
+        raise InputError(f"{path}: no pair can be read in it{hint}")
+    notes.append(f"{_in_comment(str(path))}:")
+    if "paraphrase_score" in roles and "paraphrase_score" not in pairs.scores:
+        roles["label"] = roles.pop("paraphrase_score")
+    notes += [f"  {role.replace('_', ' ')}: {_in_comment(', '.join(names))}" for role, names in roles.items()]
+    if unreadable.different:
+        rows = f"{unreadable.different:,} of the first {unreadable.rows:,} rows"
+        notes.append(f"  Pairs with the label 0 or false are left out, which are {rows}.")
+    if identifier.is_file():
+        notes += _languages_seen(first, sides, LanguageIdentifier(identifier))
+    notes.append("  The first pairs are:")
+    notes += [f"    {' | '.join(map(_in_comment, row[:2]))}" for row in first[:_SHOWN]]
     return "paraphrase_score" in pairs.scores
+
+
+def _languages_seen(
+    rows: Sequence[Sequence[Any]], languages: Sequence[str], identifier: LanguageIdentifier
+) -> list[str]:
+    """Notes on the languages of both sides of pairs, and on sides that seem to be swapped."""
+    seen = []
+    for side, language in enumerate(languages):
+        labels, *_ = identifier.identify(as_read([row[side].lower() for row in rows]), language)
+        seen.append(max(labels, key=labels.count))
+    swapped = all(code in labels_of(other) for code, other in zip(seen, reversed(languages), strict=True))
+    hint = f": name them as {'-'.join(reversed(languages))}" if swapped and len({*languages}) > 1 else ""
+    return [f"  The languages seem to be {seen[0]} and {seen[1]}{hint}"]
 
 
 def _in_comment(text: str) -> str:

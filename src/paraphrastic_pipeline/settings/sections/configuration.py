@@ -56,6 +56,8 @@ class ModelSections:
     """The sections of a model. Those of a definition override the global ones key by key."""
 
     selection: Selection = setting(Selection)
+    allow_few: bool = setting(False, original=True)
+    """Whether filters may leave less than 5 % of a corpus, and all corpora together fewer than 50 pairs."""
     duplicates: Literal["keep_one", "drop_all", "keep_all"] = setting("keep_one", original="drop_all")
     """Whether equal pairs keep one copy, repeated lines lose all (`drop_all`), or nothing is dropped."""
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})

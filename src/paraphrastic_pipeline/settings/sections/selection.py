@@ -1,5 +1,6 @@
 """How corpora are read, how their text is prepared, and which pairs are kept."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -20,8 +21,10 @@ from paraphrastic_pipeline.settings.sections.fields import (
 class Extraction:
     """How corpora are read."""
 
-    max_unreadable: Share = 0.01
-    """The largest share of the rows of a corpus that may be unreadable; a larger one stops the run."""
+    max_unreadable: Mapping[str, Share] = setting({})
+    """By the name of the corpus, the largest share of its rows that may be unreadable; others have 0.01."""
+    score_range: Mapping[str, Annotated[list[Number], Field(min_length=2, max_length=2)]] = setting({})
+    """By the name of the corpus, the lowest and the highest score on its scale, if it is not 0 to 1."""
 
 
 @section
