@@ -2,7 +2,8 @@
 
 Trains on random sentences, whose tokens follow Zipf's law and whose translations share half of their tokens.
 The three parts of a mega-batch are measured: embedding all sentences, mining their negatives, and the steps.
-On a processor, the fused engine is measured in both precisions of mining, and on a GPU the autograd engine.
+On a processor, the fused engine is measured in both precisions of mining, and on a GPU the captured engine,
+beside the floor: what dense Adam and mining would take if memory and products were all (`floor_of`).
 A plain reference in torch takes turns with them: embedding bags, the matrix product and its two maxima,
 autograd, and dense Adam. The fused engine's steps are counted from 20,000, since bias corrections have died
 out for most of a long run. Writes results/benchmarks/training.json.
@@ -28,7 +29,7 @@ from paraphrastic.model.architecture import Architecture
 from paraphrastic_pipeline.base.devices import choose_device
 from paraphrastic_pipeline.settings.sections.fields import recipe_values
 from paraphrastic_pipeline.settings.sections.training import MiningPrecision, TrainingSettings
-from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.captured import CapturedEngine
 from paraphrastic_pipeline.training.encoder_modules import initial_encoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.mining import mine
@@ -50,7 +51,7 @@ REFERENCE = "reference"
 PARTS = ("average", "mine", "step")
 
 Mine = Callable[[Tensor, Sentences], Int64]
-Engine: TypeAlias = "PlainEngine | FusedEngine | AutogradEngine"
+Engine: TypeAlias = "PlainEngine | FusedEngine | CapturedEngine"
 
 
 def main() -> None:
@@ -95,8 +96,8 @@ def measure(
         fused.last[:] = fused.steps_done
         engines |= {name: (fused, partial(mined, workers=workers, precision=name)) for name in PRECISIONS}
     else:
-        autograd = AutogradEngine(encoder, replace(settings, device="cuda"), steps=0)
-        engines["autograd"] = autograd, partial(mined, workers=workers, precision="float32")
+        captured = CapturedEngine(encoder, replace(settings, device="cuda"), steps=0)
+        engines["captured"] = captured, partial(mined, workers=workers, precision="float32")
     times: dict[str, list[Float64]] = {name: [] for name in engines}
     # The first mega-batch compiles kernels and does not count.
     for _ in range(options.repeats + 1):
@@ -109,9 +110,33 @@ def measure(
     for name, measured in times.items():
         parts = dict(zip(PARTS, np.median(measured[1:], axis=0).tolist(), strict=True))
         rows[name] = {**parts, "pairs_per_second": 1e6 / sum(parts.values())}
+    if device.type == "cuda":
+        parts = floor_of(settings, table, device)
+        rows["floor"] = {**parts, "pairs_per_second": 1e6 / sum(parts.values())}
     for row in rows.values():
         row["ratio"] = row["pairs_per_second"] / rows[REFERENCE]["pairs_per_second"]
     return rows
+
+
+def floor_of(settings: TrainingSettings, table: Tensor, device: torch.device) -> dict[str, float]:
+    """The least microseconds a pair: Adam reads and writes seven tables, mining multiplies in bfloat16."""
+    tables, n = table.to(device).repeat(4, 1), settings.megabatch * BATCH
+    vectors = torch.randn((n, settings.dimension), device=device).bfloat16()
+
+    def seconds(work: Callable[[], object]) -> float:
+        work()
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(20):
+            work()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) / 20_000
+
+    # A copy reads and writes four tables each.
+    step = seconds(tables.clone) * 7 / 8 / BATCH
+    mining = 2 * seconds(lambda: vectors @ vectors.T) / n
+    return {"average": 0.0, "mine": mining * 1e6, "step": step * 1e6}
 
 
 def one_megabatch(

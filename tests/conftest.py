@@ -28,6 +28,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     of_sample = [item for item in items if "finished_once" in getattr(item, "fixturenames", ())]
     first = next((item for item in of_sample if not any(item.iter_markers("slow"))), None)
     items.sort(key=lambda item: (item is not first, item.path.parent.name == "unit", item in of_sample))
+    import torch
+
+    for item in items:
+        if not torch.cuda.is_available() and any(item.iter_markers("gpu")):
+            item.add_marker(pytest.mark.skip(reason="no GPU: torch sees none"))
     if not config.getoption("--slow"):
         for item in items:
             for marker in item.iter_markers("slow"):

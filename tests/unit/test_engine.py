@@ -10,6 +10,7 @@ from training_runs import SETTINGS
 
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.captured import CapturedEngine
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
 from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
@@ -236,3 +237,37 @@ def test_dropout_has_its_rate_and_no_pattern() -> None:
         other - 0.9,
     ):
         assert abs((centred * shifted).mean()) < 4 * 0.09 / np.sqrt(centred.size)
+
+
+@pytest.mark.parametrize(
+    ("device", "dropout"),
+    [
+        ("cpu", 0.0),
+        *(pytest.param("cuda", dropout, marks=pytest.mark.gpu) for dropout in (0.0, 0.3)),
+    ],
+)
+def test_captured_steps_are_those_of_autograd(device: str, dropout: float) -> None:
+    settings = replace(SETTINGS, dimension=16, batch_size=6, device=device, dropout=dropout, warmup=0.5)
+    runs = []
+    for engine_of in (AutogradEngine, CapturedEngine, CapturedEngine):
+        engine = engine_of(one_table(ROWS, settings), settings, steps=10)
+        losses = []
+        for number, (sentences, chosen, valid) in enumerate(random_batches(10)):
+            if number == 7:
+                # A run that was killed goes on with another engine.
+                state = engine.state()
+                engine = engine_of(one_table(ROWS, settings), settings, steps=10)
+                engine.restore(state)
+            pairs = 6 if number < 9 else 4
+            places = chosen.reshape(4, -1)[:, :pairs].ravel()
+            losses.append(float(engine.step(sentences, places, valid[:, :pairs])))
+        runs.append((losses, engine.weights(), engine.embed(sentences).cpu().numpy()))
+    autograd, captured, again = runs
+    if not dropout:
+        np.testing.assert_allclose(captured[0], autograd[0], rtol=1e-5)
+        np.testing.assert_allclose(captured[2], autograd[2], atol=1e-5)
+    assert captured[0] == again[0]
+    for name, parameter in captured[1].items():
+        np.testing.assert_array_equal(parameter, again[1][name])
+        if not dropout:
+            np.testing.assert_allclose(parameter, autograd[1][name], atol=1e-5)

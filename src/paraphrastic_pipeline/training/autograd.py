@@ -58,21 +58,30 @@ class AutogradEngine:
         places = torch.from_numpy(np.argsort(order, kind="stable")).to(self.device)
         return nn.functional.normalize(torch.cat(blocks)[places])
 
-    def step(self, sentences: Sentences, chosen: Int64, allowed: Bool) -> float:
+    def step(self, sentences: Sentences, chosen: Int64, allowed: Bool) -> float | Tensor:
         """Train on one mini-batch, and return its loss."""
-        self.encoder.train()
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate * self._rate()
+        self._begin_step()
         self.optimizer.zero_grad()
-        # Each step has its own seed, so a resumed run has the same dropout as an uninterrupted one.
-        torch.manual_seed(self.settings.run_seed * _SEEDS + self.steps_done)
         loss = self._loss(self._encode(sentences.take(chosen)), torch.from_numpy(allowed).to(self.device))
         loss.backward()
-        if self.settings.max_gradient_norm is not None:
-            nn.utils.clip_grad_norm_(self.parameters, self.settings.max_gradient_norm)
+        self._clip()
         self.optimizer.step()
         self.steps_done += 1
         return loss.item()
+
+    def _begin_step(self) -> None:
+        self.encoder.train()
+        self._set_rate(self.settings.learning_rate * self._rate())
+        # Each step has its own seed, so a resumed run has the same dropout as an uninterrupted one.
+        torch.manual_seed(self.settings.run_seed * _SEEDS + self.steps_done)
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    def _clip(self) -> None:
+        if self.settings.max_gradient_norm is not None:
+            nn.utils.clip_grad_norm_(self.parameters, self.settings.max_gradient_norm)
 
     def _loss(self, vectors: Tensor, allowed: Tensor) -> Tensor:
         if self.settings.loss == "margin":

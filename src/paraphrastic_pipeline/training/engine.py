@@ -22,8 +22,8 @@ class Engine(Protocol):
     def embed(self, sentences: Sentences) -> Tensor:
         """Embed with the current parameters, without dropout: unit vectors, float32 [n, dimension]."""
 
-    def step(self, sentences: Sentences, chosen: Int64, allowed: Bool) -> float:
-        """Train on one mini-batch of n pairs, and return its loss.
+    def step(self, sentences: Sentences, chosen: Int64, allowed: Bool) -> float | Tensor:
+        """Train on one mini-batch of n pairs, and return its loss, a tensor if it is not known yet.
 
         Args:
             sentences: all sentences of the mega-batch.

@@ -48,8 +48,9 @@ def train(
                 same = SameMeaning.of(sentences, exclude_duplicates=settings.exclude_duplicates)
                 negatives = mine(engine.embed(sentences), same, workers, **settings.negative_search)
             n = len(sentences) // 2
-            for places in np.split(np.arange(n), range(settings.batch_size, n, settings.batch_size)):
-                loss = engine.step(sentences, *_choose(sentences, negatives, places))
+            batches = np.split(np.arange(n), range(settings.batch_size, n, settings.batch_size))
+            losses = [engine.step(sentences, *_choose(sentences, negatives, places)) for places in batches]
+            for loss, places in zip(map(float, losses), batches, strict=True):
                 progress.add(loss, len(places))
                 if not np.isfinite(loss):
                     batch = -(-progress.pairs_read // settings.batch_size)

@@ -166,8 +166,12 @@ def _blocks(n: int, size: int) -> list[slice]:
 def _mine_on_device(
     vectors: Tensor, same_meaning: SameMeaning, limits: Tensor, *, either_side: bool
 ) -> Int64:
-    """Compare all sentences by torch's operations, on the device of `vectors`."""
-    n, device = len(vectors) // 2, vectors.device
+    """Compare all sentences by torch's operations, on the device of `vectors`.
+
+    Without limits, they are compared in bfloat16, and the most similar ones exactly.
+    """
+    n, device, short = len(vectors) // 2, vectors.device, bool(limits.isinf().all())
+    kind = torch.bfloat16 if short else vectors.dtype
     pairs, offsets = (torch.from_numpy(array).to(device).long() for array in same_meaning)
     negatives = []
     for side in (0, 1):
@@ -176,12 +180,20 @@ def _mine_on_device(
         # The indices of the candidates in `vectors`.
         places = torch.arange(2 * n, device=device).roll(-n if side == 0 else 0)
         for block in _blocks(n, _DEVICE_ROWS):
-            parts = (own[block] @ candidates.T).split(n, dim=1)
+            similarity = own[block].to(kind) @ candidates.T.to(kind)
             ends = offsets[block.start : block.stop + 1]
             rows = torch.repeat_interleave(ends.diff())
-            for part in parts:
+            for part in similarity.split(n, dim=1):
                 part[rows, pairs[ends[0] : ends[-1]]] = -torch.inf
                 part.masked_fill_(part > limits[block, None], -torch.inf)
-            highest, found = torch.cat(parts, dim=1).max(dim=1)
-            negatives.append(torch.where(highest > -torch.inf, places[found], NO_NEGATIVE))
+            highest, found = similarity.topk(min(_CANDIDATES if short else 1, similarity.shape[1]), dim=1)
+            if short:
+                # Of equal ones, the first wins, as far as they are among the candidates.
+                found, order = found.sort(dim=1)
+                highest = highest.gather(1, order)
+                exact = (candidates[found] @ own[block, :, None])[..., 0]
+                best = exact.masked_fill(highest == -torch.inf, -torch.inf).argmax(dim=1, keepdim=True)
+                highest, found = highest.gather(1, best), found.gather(1, best)
+            masked = highest[:, 0] == -torch.inf
+            negatives.append(torch.where(masked, NO_NEGATIVE, places[found[:, 0]]))
     return torch.cat(negatives).cpu().numpy()

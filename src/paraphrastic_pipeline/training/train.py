@@ -16,6 +16,7 @@ from paraphrastic_pipeline.base.code_version import code_version
 from paraphrastic_pipeline.base.devices import choose_device, choose_precision
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.captured import CapturedEngine
 from paraphrastic_pipeline.training.checkpoint import Checkpoint
 from paraphrastic_pipeline.training.engine import Engine
 from paraphrastic_pipeline.training.fused import TABLE, FusedEngine
@@ -103,7 +104,9 @@ def build_engine(encoder: nn.Module, settings: TrainingSettings, workers: Worker
     """Build the engine that the settings name; a learning rate that falls does so over `steps` steps."""
     if settings.engine == "fused":
         return FusedEngine(encoder.get_parameter(TABLE).detach(), settings, workers, steps=steps)
-    return AutogradEngine(encoder, settings, steps=steps)
+    is_average = [name for name, _ in encoder.named_parameters()] == [TABLE]
+    captured = settings.device == "cuda" and is_average and settings.loss == "margin"
+    return (CapturedEngine if captured else AutogradEngine)(encoder, settings, steps=steps)
 
 
 def _steps(settings: TrainingSettings, pairs: int) -> int:
