@@ -236,7 +236,7 @@ def _find_columns(
             return [*sides, *(found[score] for score in scores)], scores, True
         if not has_names and len(header) in (2, 3):
             return list(range(len(header))), _SCORES[: len(header) - 2], False
-        wanted = "name the columns of source and target under `columns`"
+        wanted = "name the columns of source and target by `columns`, or --columns"
         raise InputError(f"{label}: {wanted}; the first row has {len(header)}: {names}")
     scores = [score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN]
     columns = [column for column in columns if column != _NO_COLUMN]

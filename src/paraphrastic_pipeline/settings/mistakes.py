@@ -36,6 +36,9 @@ def mistakes(config: Configuration, registry: Datasets, datasets: Datasets) -> I
     for key, of_corpora in vars(config.extraction).items():
         for name in of_corpora:
             yield from _dataset(f"extraction.{key}", name, datasets, CORPUS_KINDS)
+    for name, (low, high) in config.extraction.score_range.items():
+        if low >= high:
+            yield f"extraction.score_range.{name}: {low:g} is not below {high:g}"
     for name, mined in config.mined.items():
         yield from _corpora(f"mined.{name}.corpora", mined, config, datasets)
         encoder = mined.encoder if isinstance(mined.encoder, str) else None
