@@ -85,9 +85,7 @@ def extract_corpus(
     left_out = {"unreadable": unreadable.count}
     if unreadable.different:
         left_out["different"] = unreadable.different
-        warn(
-            f"{pairs}: {unreadable.different:,} rows are left out, since their labels say that the sides differ"
-        )
+        warn(f"{pairs}: {unreadable.different:,} rows are left out, whose labels say that the sides differ")
     warn(loss(str(pairs), unreadable.rows, left_out))
     counts = {"lines": unreadable.rows, "pairs": writer.rows, **left_out}
     logging.info("%s: %s", pairs, counts)
