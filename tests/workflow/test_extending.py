@@ -37,6 +37,7 @@ def configure(folder: Path, *, more: str = "") -> None:
     (folder / "config.yaml").write_text(CONFIG + more)
 
 
+@pytest.mark.slow("types the page's example")
 def test_a_filter_is_a_setting_and_a_score(pipeline: Path, edit: Edit) -> None:
     setting, written = examples("A filter")
     package = pipeline / "src/paraphrastic_pipeline"
@@ -67,6 +68,7 @@ def test_a_table_is_a_function_and_a_rule(finished: Path, edit: Edit) -> None:
     assert sizes["en"] == pytest.approx(weights.stat().st_size / 1e6, abs=0.01)
 
 
+@pytest.mark.slow("types the page's example")
 def test_a_task_is_a_function_that_a_table_names(pipeline: Path, edit: Edit) -> None:
     task, function = examples("A task")
     configure(pipeline)

@@ -99,6 +99,7 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert "measure_similarity" in planned(mined, *RUN, MODEL).rules
 
 
+@pytest.mark.slow("plans each example")
 def test_the_examples_of_the_documentation_plan(pipeline: Path) -> None:
     page = (ROOT / "docs/corpora.md").read_text(encoding="utf-8")
     mined, translated = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)

@@ -56,6 +56,7 @@ def test_a_fault_is_shown(tmp_path: Path) -> None:
     assert "Error in rule" in shown
 
 
+@pytest.mark.slow("runs the pipeline once more")
 def test_without_a_terminal_the_output_is_snakemakes(tmp_path: Path) -> None:
     folder = copy_pipeline(tmp_path / "pipeline")
     run = snakemake(folder, "results/testsets/sts.parquet")
