@@ -6,6 +6,7 @@ import subprocess
 import termios
 from pathlib import Path
 
+import pytest
 from pipelines import command, copy_pipeline, environment, snakemake
 
 
