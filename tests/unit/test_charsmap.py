@@ -10,10 +10,10 @@ from small_models import LOWER, model_of, trained
 from paraphrastic import InputError
 from paraphrastic.interop import normalization
 from paraphrastic.interop.formats import export_model
+from paraphrastic.interop.model_proto import read_model_proto
 from paraphrastic.interop.normalization import read_charsmap
 from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.vocabulary import read_model_proto
 
 # Marks the unit that has the place of a key's value.
 VALUE = 1 << 31

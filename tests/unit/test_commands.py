@@ -1,5 +1,6 @@
 """Test the commands that take sentences: every format in every command, and what they refuse."""
 
+import argparse
 import json
 import os
 import re
@@ -20,8 +21,7 @@ from test_rows import FORMATS, write_table
 
 from paraphrastic import Source, embed_file, load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli import build_parser, main
-from paraphrastic.model.embed_files import score_file
+from paraphrastic.cli import COMMANDS, main
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 
 ENGLISH, GERMAN = (list(dict.fromkeys(side)) for side in zip(*PAIRS[:150], strict=True))
@@ -109,6 +109,17 @@ def test_every_format_goes_through_every_command(form: str, run: Run, model: Sen
     if form not in ("txt", "parquet"):
         assert Path(output).read_bytes() == b"".join(Path(rows).read_bytes().splitlines(True)[:-2])
 
+    old = table(form, [ENGLISH[20], *ENGLISH[3:6]], "old", ids="old")
+    options = {"input": rows, "against": old, "report": "left.tsv", "threshold": 1}
+    assert run("dedup", output=f"new.{form}", **options, **columns, **ids) == 0
+    there = ["old1", "old2", "old3"] if ids else ["2", "3", "4"]
+    near = [(3, 0), (4, 1), (5, 2), (13, 0), (14, 2)]
+    left_out = [(line[1], line[2], line[5]) for line in cells("left.tsv")]
+    assert left_out == [(str(expected[row]), there[one], old) for row, one in near]
+    again = Source(f"new.{form}", ["text"] if columns else [])
+    kept = [text for batch in again.batches() for text in batch.columns[0]]
+    assert kept == [*texts[:3], *texts[6:13]]
+
     target = table(form, list(reversed(ENGLISH[:12])), "target", ids="to")
     mined = {"source": rows, "target": target, "margin": "cosine", **columns, **ids}
     assert run("mine", "--ids", output="mined.tsv", **mined) == 0
@@ -191,6 +202,9 @@ def test_a_bad_row_stops_a_command_or_is_left_out(
         ("dedup", {"input": "in.txt", "output": "k.txt", "threshold": 1.5}, "1.5"),
         ("dedup", {"input": "in.txt", "output": "k.parquet"}, "k.parquet"),
         ("dedup", {"input": "in.txt", "output": "k.txt", "report": "./k.txt"}, "k.txt"),
+        ("dedup", {"input": "in.txt", "output": "empty.txt", "against": "./empty.txt"}, "empty.txt"),
+        ("dedup", {"input": "in.txt", "output": "k.txt", "against": "in.txt"}, "in.txt"),
+        ("dedup", {"input": "in.txt", "output": "k.txt", "against": "rows.csv"}, "rows.csv"),
         ("mine", {"source": "in.txt", "target": "in.txt", "output": "m.tsv", "id": "a"}, "--id"),
         ("mine", {**_MINE, "target_id": "a"}, "--target-id"),
         ("mine", {**_MINE, "margin": "cosine", "k": 9}, "--k"),
@@ -245,21 +259,9 @@ def test_an_output_has_to_be_named(command: str, capsys: pytest.CaptureFixture[s
 
 def test_every_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    library = [
-        "embed",
-        "score",
-        "search",
-        "dedup",
-        "mine",
-        "evaluate",
-        "models",
-        "demo",
-        "export",
-        "import-checkpoint",
-    ]
-    (commands,) = (action for action in build_parser()._actions if action.choices)
-    for name in library:
-        text = commands.choices[name].format_help()  # type: ignore[index]
+    commands = argparse.ArgumentParser().add_subparsers()
+    for name, _ in [add_to(commands) for group in COMMANDS.values() for add_to in group]:
+        text = commands.choices[name].format_help()
         # Terminals break long lines.
         assert sum(max(1, -(-len(line) // 80)) for line in text.splitlines()) <= 40, name
         assert f"paraphrastic {name}" in text.partition("example")[2], name
@@ -278,16 +280,8 @@ def test_another_models_vectors_are_refused(
             assert run("search", model=other, input=lines, output="s.tsv", index=index) == 1
             assert error_of(capsys).startswith(f"{index}: ")
     # A name and a mode without an effect change no vector.
-    assert (
-        run(
-            "search",
-            model=changed("same", folding={"tr": "none"}),
-            input=lines,
-            output="s.tsv",
-            index="v.npy",
-        )
-        == 0
-    )
+    same = changed("same", folding={"tr": "none"})
+    assert run("search", model=same, input=lines, output="s.tsv", index="v.npy") == 0
     # Vectors of nobody knows which model are searched, and a line says so.
     Path("v.npy.json").unlink()
     capsys.readouterr()
@@ -308,42 +302,20 @@ def test_sentences_have_to_be_as_many_as_rows(run: Run, capsys: pytest.CaptureFi
     assert "few.txt has 8 rows, but v.npy has 9" in error_of(capsys)
 
 
-def test_a_folder_of_parquet_shards_is_one_matrix(run: Run, model: SentenceEncoder) -> None:
-    Path("shards").mkdir()
-    for number, part in enumerate((ENGLISH[:7], ENGLISH[7:20])):
-        table("csv", part, ids=f"{number}-")
-        assert run("embed", input="rows.csv", output=f"shards/{number}.parquet", column="text", id="id") == 0
-    asked = write("in.txt", [ENGLISH[6], ENGLISH[8]])
-    assert run("search", input=asked, output="s.tsv", index="shards", k=1) == 0
-    assert [line[3] for line in cells("s.tsv")] == ["0-6", "1-1"]
-
-
 def test_min_score_and_blank_queries(run: Run, model: SentenceEncoder) -> None:
     lines = [*ENGLISH[:9], "", "  "]
     run("embed", input=write("in.txt", lines), output="v.npy")
     assert run("search", input="in.txt", output="s.tsv", index="v.npy", min_score=0.9999) == 0
-    found = cells("s.tsv")
-    assert (
-        [line[1] for line in found] == [line[3] for line in found] == [str(number) for number in range(1, 10)]
-    )
+    numbers = [str(number) for number in range(1, 10)]
+    assert [(line[1], line[3]) for line in cells("s.tsv")] == [*zip(numbers, numbers, strict=True)]
 
 
 @pytest.mark.parametrize("name", ["v.jsonl", "-"])
 def test_vectors_as_json_lines_and_on_standard_output(name: str, run: Run, model: SentenceEncoder) -> None:
     write("in.txt", ENGLISH[:3])
     program = "import sys; from paraphrastic.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = [
-        "embed",
-        "--model",
-        str(model.folder),
-        "--input",
-        "-",
-        "--output",
-        name,
-        "--dtype",
-        "float16",
-        "--normalize",
-    ]
+    words = ["embed", "--model", str(model.folder), "--dtype", "float16", "--normalize"]
+    words += ["--input", "-", "--output", name]
     with Path("in.txt").open("rb") as stream:
         ended = subprocess.run(
             [sys.executable, "-c", program, *words], stdin=stream, capture_output=True, check=True
@@ -433,15 +405,6 @@ def test_no_vectors_are_searched(run: Run) -> None:
         assert run("embed", input="empty.txt", output=name) == 0
         assert run("search", input=write("in.txt", ENGLISH[:2]), index=name, output="s.tsv") == 0
         assert Path("s.tsv").read_bytes() == b""
-
-
-def test_score_file_in_python(model: SentenceEncoder, tmp_path: Path) -> None:
-    pairs, done = tmp_path / "pairs.tsv", list[int]()
-    pairs.write_text("a dog\tthe dog\n" * 5)
-    output = tmp_path / "scores.tsv"
-    assert score_file(model, str(pairs), str(output), batch=2, progress=done.append) == 5
-    assert done == [2, 4, 5]
-    assert output.read_text().count("\n") == 5
 
 
 def test_memory_that_runs_out_is_one_line(

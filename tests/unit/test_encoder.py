@@ -166,6 +166,8 @@ def test_encode_is_that_of_sentence_transformers(model: AverageEncoder) -> None:
             model.encode(TEXTS, size)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="float64"):
         model.embed_raw_text(TEXTS, dtype=np.float64)
+    for encode in (model.encode_query, model.encode_document):
+        np.testing.assert_array_equal(encode(TEXTS, normalize_embeddings=True, prompt_name=None), unit)
     assert model.get_sentence_embedding_dimension() == model.get_embedding_dimension() == model.dim
     assert model.embed_query(TEXTS[0]) == vectors[0].tolist()
     assert model.embed_documents(TEXTS[:2]) == vectors[:2].tolist()

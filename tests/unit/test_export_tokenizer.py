@@ -13,10 +13,11 @@ from unicode_text import ODD, texts
 
 from paraphrastic import InputError, load_model
 from paraphrastic.base.text import prepare_text
+from paraphrastic.interop.model_proto import read_model_proto
 from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.units import spell
-from paraphrastic.model.vocabulary import read_model_proto, with_unknown_pieces
+from paraphrastic.model.vocabulary import with_unknown_pieces
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 

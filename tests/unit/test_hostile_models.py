@@ -13,11 +13,11 @@ from safetensors.numpy import load_file, save
 from small_models import model_of, two_parts_of
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.interop.model_proto import read_model_proto
 from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_folder
-from paraphrastic.model.vocabulary import read_model_proto
 
 PARTS = (Part(), Part(kind="bilstm", dimension=6, directions="concatenate", peepholes=True))
 WIDTH, WEIGHTS, VOCABULARY = 3, "model.safetensors", "sentencepiece.model"

@@ -121,9 +121,10 @@ def test_among_equals_lower_rows_come_first() -> None:
         assert neighbours.indices.tolist() == [list(range(k))] * len(neighbours.indices)
 
 
-def plain_duplicates(x: Float32, threshold: float) -> list[int]:
+def plain_duplicates(x: Float32, threshold: float, there: int) -> list[int]:
+    """The originals; the first rows are `there` already, and all of them are kept."""
     table, originals = cosine_table(x, x), [-1] * len(x)
-    for row in range(len(x)):
+    for row in range(there, len(x)):
         kept = (
             other for other in range(row) if originals[other] < 0 and table[row, other] >= threshold - 1e-9
         )
@@ -135,11 +136,13 @@ def plain_duplicates(x: Float32, threshold: float) -> list[int]:
 @given(
     n=st.integers(0, 150), dim=st.integers(1, 30), seed=st.integers(0, 999), threads=st.integers(1, 3),
     threshold=st.sampled_from([0.3, 0.9, 0.999, 1.0]), kept=st.sampled_from([None, 1, 3]),
+    there=st.sampled_from([0, 0, 1, 70]),
 )  # fmt: skip
 def test_near_duplicates(
-    n: int, dim: int, seed: int, threads: int, threshold: float, kept: int | None
+    n: int, dim: int, seed: int, threads: int, threshold: float, kept: int | None, there: int
 ) -> None:
-    x = clustered(n, dim, seed)
+    x = clustered(there + n, dim, seed)
+    old = x[:there] if there else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duplicates, "BLOCK", 32)
         patch.setattr(duplicates, "PART", 8)
@@ -147,10 +150,10 @@ def test_near_duplicates(
             basis = np.linalg.qr(np.random.default_rng(seed).normal(size=(dim, dim)))[0][:, : min(kept, dim)]
             bound = Bound(dim, np.ascontiguousarray(basis, np.float32))
             patch.setattr(duplicates, "bound_for_threshold", lambda *_: bound)
-        found = near_duplicates(x, threshold, threads=threads)
-    assert found.originals.tolist() == plain_duplicates(x, threshold)
+        found = near_duplicates(x[there:], threshold, against=old, threads=threads)
+    assert found.originals.tolist() == plain_duplicates(x, threshold, there)[there:]
     left_out = np.flatnonzero(found.originals >= 0)
-    expected = cosine_table(x, x)[left_out, found.originals[left_out]]
+    expected = cosine_table(x[there:], x)[left_out, found.originals[left_out]]
     np.testing.assert_allclose(found.cosines[left_out], expected, atol=1e-9)
     assert found.kept.tolist() == np.flatnonzero(found.originals < 0).tolist()
     assert not found.cosines[found.kept].any()
@@ -245,6 +248,10 @@ def test_arguments_of_search_and_near_duplicates(model: AverageEncoder, tmp_path
         search(GOOD, GOOD, 0)
     with pytest.raises(InputError, match="threshold"):
         near_duplicates(GOOD, 0)
+    with pytest.raises(InputError, match=r"3 dimensions.*2"):
+        near_duplicates(GOOD, 0.9, against=GOOD[:, :2])
+    with pytest.raises(InputError, match=r"^against: .*row 1 "):
+        near_duplicates(GOOD, 0.9, against=GOOD * np.float32(np.nan))
     with pytest.raises(InputError, match="load_model"):
         search(["a"], ["a"], model="en")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
@@ -261,6 +268,7 @@ def test_texts_are_embedded_by_a_model(model: AverageEncoder) -> None:
     found = search(pd.Series(texts), "the dog sees the cat", 1, model=model)
     assert (found.indices.tolist(), found.cosines[0, 0]) == ([[0]], pytest.approx(1))
     assert near_duplicates(texts, 0.99, model=model).originals.tolist() == [-1, -1, 0]
+    assert near_duplicates(["ein hund", *texts], 0.99, against=texts[1:], model=model).kept.tolist() == [0]
     np.testing.assert_array_equal(finite_vectors(model, texts, None, name="x"), model.encode(texts))
 
 
@@ -280,6 +288,7 @@ def test_files_are_searched_as_they_stand(name: str, model: AverageEncoder, tmp_
     found = search(path, texts[::7], 3, model=model)
     expected = search(model.embed_raw_text(texts), texts[::7], 3, model=model)
     np.testing.assert_array_equal(found.indices, expected.indices)
+    assert open_vectors(str(path)).ids([0, 26]) == [1, 2 if name == "shards" else 27]
     with pytest.raises(InputError, match=f"^{path}: "):
         search(path, texts, model=load_model("en"))
 

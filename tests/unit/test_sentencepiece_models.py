@@ -7,9 +7,10 @@ import pytest
 from test_export_tokenizer import trained
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.interop.model_proto import read_model_proto
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.vocabulary import add_unseen_rows, read_model_proto
+from paraphrastic.model.vocabulary import add_unseen_rows
 
 
 def test_a_model_read_and_written_is_the_same() -> None:

@@ -33,24 +33,13 @@ TRANSLATIONS = [
 ]
 
 
-def test_there_are_models_of_english_and_of_four_languages() -> None:
-    assert {"en", "en-de-es-fr"} <= set(NAMES)
-
-
-@pytest.mark.parametrize(("sentence", "translation", "other"), TRANSLATIONS)
-def test_a_translation_is_near(sentence: str, translation: str, other: str) -> None:
-    model = opened("en-de-es-fr")
-    same, different = model.score_raw_text([(sentence, translation), (sentence, other)])
-    assert same > 0.5 > different + 0.2
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_model_is_small_and_knows_what_means_the_same(name: str) -> None:
     folder = SHIPPED[name]
     assert sum(file.stat().st_size for file in folder.iterdir()) < 8_000_000
     assert "licence" in (folder / "README.md").read_text(encoding="utf-8")
     model = load_model(name)
-    for first, second, other in TRIPLES:
+    for first, second, other in TRIPLES + (TRANSLATIONS if name == "en-de-es-fr" else []):
         same, different = model.score_raw_text([(first, second), (first, other)])
         assert same > 0.5 > different + 0.2
 

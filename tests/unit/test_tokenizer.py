@@ -143,14 +143,6 @@ def test_threads_do_not_disturb_each_other() -> None:
         assert_same_pieces(own, processor.encode(block, out_type=int))
 
 
-def test_nothing_to_tokenize() -> None:
-    tokenizer = tokenizer_of(train("unigram"))
-    found = tokenizer.tokenize([])
-    assert found.lists() == []
-    assert found.ends.tolist() == [0]
-    assert tokenizer.tokenize([""]).lists() == [[]]
-
-
 def test_long_words_are_not_kept() -> None:
     processor = train("unigram")
     tokenizer = tokenizer_of(processor)

@@ -136,19 +136,18 @@ class Source:
     def _gathered(self, size: int) -> Iterator[Batch]:
         """Rows of any other file, which are read one by one."""
         read = {None: self._lines, "json": self._json}.get(self.kind, self._table)
-        rows, number = enumerate(read() if self.second is None else self._beside(), start=1), 0
+        rows = enumerate(read() if self.second is None else self._beside(), start=1)
         while some := list(islice(rows, size)):
-            ids, texts, firsts, lasts = list[int | str](), list[list[str]](), list[int](), list[int]()
+            good = []
             for number, (first, last, values) in some:
                 faults = [values] if isinstance(values, str) else map(fault_of, map(str, values))
                 if fault := next(filter(None, faults), None):
                     self.reject(BadRow(self.path, first, last, fault))
-                    continue
-                ids.append(values[self.texts] if self.id else number)
-                texts.append([*map(str, values[: self.texts])])
-                firsts.append(first)
-                lasts.append(last)
-            if texts:
+                else:
+                    name = values[self.texts] if self.id else number
+                    good.append((name, map(str, values[: self.texts]), first, last))
+            if good:
+                ids, texts, firsts, lasts = zip(*good, strict=True)
                 yield Batch(ids, [list(column) for column in zip(*texts, strict=True)], firsts, lasts)
 
     def _lines(self) -> Iterator[_Row]:

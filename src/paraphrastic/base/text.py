@@ -68,10 +68,8 @@ def prepare_text(
     if lowercase:
         texts = [text.lower() for text in texts]
     for code, mode in (segmentation or {}).items():
-        if language is None:
-            rows = [row for row, text in enumerate(texts) if is_chinese(text)]
-        else:
-            rows = list(range(len(texts))) if code == language else []
+        chosen = (is_chinese(text) if language is None else code == language for text in texts)
+        rows = [row for row, is_chosen in enumerate(chosen) if is_chosen]
         for row, text in zip(rows, segment([texts[row] for row in rows], code, mode), strict=True):
             texts[row] = text
     return texts
@@ -181,8 +179,7 @@ def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
             writes the alef wasla as an alef. `ru`: `yo` writes ё as е. `tr`: `dotted` lower-cases İ to i,
             while Unicode yields an i with a second dot; `dotless` also writes ı and I as i. Any: `none`.
     """
-    table = folding_table(folding)
-    if not table:
+    if not (table := folding_table(folding)):
         return list(texts)
     # Compose first, since a letter and its mark may be two characters.
     return [unicodedata.normalize("NFC", text).translate(table) for text in texts]

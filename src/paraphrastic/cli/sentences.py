@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import arguments as cli
-
-if TYPE_CHECKING:
-    from paraphrastic.neighbours.bitext import Margin
 
 
 @cli.command(
@@ -124,7 +121,6 @@ follow. All numbers start at 1.
 )
 def search(
     model: str | None,
-    language: str | None,
     index: str,
     sentences: str | None,
     queries: str,
@@ -142,34 +138,36 @@ def search(
 
     if sentences_column and not sentences:
         raise InputError("--sentences-column: is of no use without --sentences")
-    encoder = _opened(model, [language], options)
+    encoder = _opened(model, [options["language"]], options)
     if isinstance(min_score, Path):
         min_score = read_threshold(min_score, encoder)
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
         columns = cli.of_each((queries, sentences or queries), column, sentences_column)
         asked = cli.source(queries, columns[0], on_bad, id)
         shown = cli.source(sentences, columns[1], on_bad) if sentences else None
-        search_files(
-            encoder, index, asked, sentences=shown, min_score=min_score, language=language, **options,
-            progress=progress, note=cli.note,
-        )  # fmt: skip
+        given: Any = {**options, "sentences": shown, "min_score": min_score}
+        search_files(encoder, index, asked, **given, progress=progress, note=cli.note)
 
 
 @cli.command(
     "leave out near duplicates by meaning",
     "Leave out the lines of a text file, or rows of a table, that are close to an earlier one in meaning.",
     """\
-example:
+examples:
   paraphrastic dedup --model en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output kept.txt --threshold 0.6 --report dropped.tsv
+  printf 'Vectors of words are added.\\n' |
+      paraphrastic dedup --model en --input - --against kept.txt --output new.txt
 
 A line is left out if its cosine with an earlier kept line reaches the threshold,
 or if both have the same text. All others are written unchanged. A line of the
-report has the cosine, the line that was left out, the kept one, and both texts.
+report has the cosine, the line that was left out, the kept one, and both texts;
+with --against, also the file of the kept one.
 """,
     cli.model(of_others=True, chosen=True),
     cli.rows(),
     cli.output("file for the lines or rows that are kept"),
+    cli.file("--against", "text or table that counts as earlier kept lines, which are not written"),
     cli.COLUMN,
     cli.id_column("column that tells the rows apart in the report (default: their numbers)"),
     cli.SKIP_BAD,
@@ -204,7 +202,10 @@ def dedup(
     if isinstance(threshold, Path):
         threshold = read_threshold(threshold, encoder, of_all_pairs=True)
     with cli.bad_rows(skip_bad) as on_bad, cli.progress() as progress:
-        rows = cli.source(source, column, on_bad, id)
+        paths = source, options["against"] or source
+        columns, ids = (cli.of_each(paths, name, None) for name in (column, id))
+        rows, old = map(cli.source, paths, columns, (on_bad, on_bad), ids)
+        options["against"] = options["against"] and old
         kept, dropped = dedup_file(encoder, rows, threshold=threshold, **options, progress=progress)
     cli.note(f"{'rows' if rows.kind else 'lines'} kept: {kept}, left out: {dropped}")
 
@@ -251,7 +252,6 @@ def mine(
     id: str | None,
     target_id: str | None,
     skip_bad: bool,
-    margin: "Margin",
     **options: Any,
 ) -> None:
     """Write the translations among the sentences of two files."""
@@ -264,7 +264,7 @@ def mine(
         columns = cli.of_each((source, target), column, target_column)
         ids = cli.of_each((source, target), id, target_id)
         first, second = map(cli.source, (source, target), columns, (on_bad, on_bad), ids)
-        mine_files(encoder, first, second, margin=margin, **options, progress=progress)
+        mine_files(encoder, first, second, **options, progress=progress)
 
 
 def _opened(model: str | None, languages: Sequence[str | None], options: Mapping[str, Any]) -> Any:

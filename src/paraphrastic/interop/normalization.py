@@ -21,8 +21,9 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import folding_table
+from paraphrastic.interop.model_proto import ModelProto
 from paraphrastic.interop.text_patterns import CHARACTERS, TOKENIZERS, any_of, cleaning, final_sigma
-from paraphrastic.model.vocabulary import SPACE, UNKNOWN, ModelProto
+from paraphrastic.model.vocabulary import SPACE, UNKNOWN
 
 Normalizer = dict[str, Any]
 Tree: TypeAlias = "dict[str, Tree]"

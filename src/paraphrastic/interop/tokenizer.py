@@ -12,11 +12,12 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.interop.model_proto import ModelProto, read_model_proto
 from paraphrastic.interop.normalization import Normalization, preparation
 from paraphrastic.model.files import AVERAGE, MODULES, SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.folder import read_config
 from paraphrastic.model.tokenizer import is_cut_at_spaces
-from paraphrastic.model.vocabulary import SPACE, ModelProto, read_model_proto
+from paraphrastic.model.vocabulary import SPACE
 
 # Where a text that is the name of a byte's piece, such as <0x41>, is cut.
 _BYTE = "<(?=0x[0-9A-F]{2}>)"

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.vocabulary import SPACE, UNKNOWN, read_model_proto
+from paraphrastic.interop.model_proto import read_model_proto
+from paraphrastic.model.vocabulary import SPACE, UNKNOWN
 
 # If a larger share of spellings (in percent) cannot come from the model, the vocabulary is another model's.
 MAX_FOREIGN_PERCENT = 1.0

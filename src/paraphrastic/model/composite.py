@@ -97,10 +97,8 @@ class CompositeEncoder(SentenceEncoder):
             table = tensor_name(f"{number}.embeddings", language)
             embeddings = self._tensor(table, np.float32, 2)
             if not len(embeddings) == len(known) == pieces:
-                raise InputError(
-                    f"{table} has {len(embeddings)} rows and {name} {len(known)}, but the vocabulary has "
-                    f"{pieces} pieces"
-                )
+                rows = f"{table} has {len(embeddings)} rows and {name} {len(known)}"
+                raise InputError(f"{rows}, but the vocabulary has {pieces} pieces")
             self._tensors[table], complete, _ = add_unseen_rows(embeddings, known, processor)
         self._tensors[name] = complete
         return complete
@@ -153,10 +151,8 @@ class CompositeEncoder(SentenceEncoder):
     def _check_language(self, language: str | None) -> None:
         if self.architecture.separate and language not in self.languages:
             choices = " or ".join(map(repr, self.languages))
-            raise InputError(
-                f"this model has separate parameters for its languages: language must be {choices}, "
-                f"not {language!r}"
-            )
+            cause = f"language must be {choices}, not {language!r}"
+            raise InputError(f"this model has separate parameters for its languages: {cause}")
 
     def _tokenize(self, texts: Sequence[str], language: str | None) -> "_UnitTokens":
         language = language if self.architecture.separate else None

@@ -95,8 +95,10 @@ def embed_file(
         return rows, (unit_rows(vectors) if normalize else vectors).astype(kind)
 
     done, workers = 0, (threads or available_cores()) if isinstance(model, SentenceEncoder) else 1
+    ending = PurePath(output).suffix.lower()
+    writing = _parquet_output if ending == ".parquet" else _json_output if ending in _JSON else _matrix_output
     # The output is opened first, so that no work is lost if it cannot be written.
-    with _vector_output(output, kind, about) as write:
+    with writing(output, kind, about) as write:
         for rows, vectors in in_order(work, source.batches(batch), workers):
             write(rows, vectors)
             done += len(vectors)
@@ -119,15 +121,6 @@ def _check_output(output: str, source: Source) -> None:
         raise InputError(f"{about}: would be overwritten, but does not describe vectors")
     if source.id and ending in ("", ".npy"):
         raise InputError(f"{output}: a matrix has no ids of rows; write a .parquet or a .jsonl file")
-
-
-@contextmanager
-def _vector_output(output: str, dtype: np.dtype[Any], about: Json) -> Iterator[_Write]:
-    """Yield a function that appends rows to a file of vectors."""
-    ending = PurePath(output).suffix.lower()
-    writing = _parquet_output if ending == ".parquet" else _json_output if ending in _JSON else _matrix_output
-    with writing(output, dtype, about) as write:
-        yield write
 
 
 @contextmanager
@@ -182,11 +175,9 @@ def _parquet_output(output: str, dtype: np.dtype[Any], about: Json) -> Iterator[
 
     def write(rows: Batch, vectors: Vectors) -> None:
         nonlocal writer
-        # Ids are all numbers or all text, as the first ones are.
-        of_type = (
-            pa.int64() if writer is None and all(isinstance(name, int) for name in rows.ids) else pa.string()
-        )
         if writer is None:
+            # Ids are all numbers or all text, as the first ones are.
+            of_type = pa.int64() if all(isinstance(name, int) for name in rows.ids) else pa.string()
             writer = ParquetWriter(file, pa.schema({ID: of_type, VECTOR: kind}, metadata), **_FAST)
         of_type = writer.schema.field(ID).type
         try:

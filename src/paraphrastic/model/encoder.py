@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -16,7 +15,7 @@ from paraphrastic.base.arrays import Float32, unit_rows
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import new_folder
 from paraphrastic.base.text import prepare_text
-from paraphrastic.base.threads import available_cores
+from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.architecture import encoder_name
 from paraphrastic.model.files import CARD, MODULES, TOKENIZER
 
@@ -33,6 +32,8 @@ _DEFAULTS: dict[str, tuple[Any, ...]] = {
     "precision": ("float32",), "pool": (None,), "chunk_size": (None,), "truncate_dim": (None,),
 }  # fmt: skip
 
+# Is called with the current task and the share of it that is done.
+OnProgress = Callable[[str, float], None]
 # float32 or float16.
 Vectors = npt.NDArray[Any]
 
@@ -143,18 +144,13 @@ class SentenceEncoder(ABC):
         for name, value in others.items():
             if value not in _DEFAULTS.get(name, ()) and name != "device":
                 raise TypeError(f"encode does not take {name}={value!r}")
-        single = isinstance(sentences, str)
-        vectors = self.embed_raw_text(
-            [sentences] if isinstance(sentences, str) else sentences,
-            language=language,
-            normalize=normalize_embeddings,
-        )
+        texts = [sentences] if isinstance(sentences, str) else sentences
+        vectors: Any = self.embed_raw_text(texts, language=language, normalize=normalize_embeddings)
         if convert_to_tensor or not convert_to_numpy:
-            tensors = _as_tensor(vectors)
-            if single:
-                return tensors[0]
-            return tensors if convert_to_tensor else list(tensors)
-        return vectors[0] if single else vectors
+            vectors = _as_tensor(vectors)
+        if isinstance(sentences, str):
+            return vectors[0]
+        return vectors if convert_to_tensor or convert_to_numpy else list(vectors)
 
     def embed_raw_text(
         self,
@@ -199,11 +195,7 @@ class SentenceEncoder(ABC):
         # If there are few sentences, blocks are smaller, so that every thread has one.
         size = min(BLOCK_SENTENCES, max(_LEAST_SENTENCES, -(-len(texts) // threads)))
         blocks = [slice(start, start + size) for start in range(0, len(texts), size)]
-        if threads == 1 or len(blocks) == 1:
-            list(map(embed, blocks))
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(embed, blocks))
+        list(in_order(embed, blocks, threads if len(blocks) > 1 else 1))
         return vectors
 
     def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
@@ -278,7 +270,11 @@ class SentenceEncoder(ABC):
         a, b = (unit_rows(np.atleast_2d(np.asarray(vectors))) for vectors in (first, second))
         if a.shape[1] != b.shape[1]:
             raise InputError(f"vectors of {a.shape[1]} and of {b.shape[1]} dimensions cannot be compared")
-        return np.asarray(a @ b.T, np.float32)
+        # A late import of numba, which vectors of other libraries do not need.
+        from paraphrastic.model.forks import not_forked
+
+        with not_forked():
+            return np.asarray(a @ b.T, np.float32)
 
     def similarity_pairwise(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Float32:
         """Cosines of the vectors that stand side by side in two matrices, [n]."""
@@ -291,8 +287,9 @@ class SentenceEncoder(ABC):
         """Dimension of the sentence vectors, as `dim`."""
         return self.dim
 
-    # The name in newer versions of sentence-transformers.
+    # Names in newer versions of sentence-transformers, whose prompts for queries an average does not need.
     get_embedding_dimension = get_sentence_embedding_dimension
+    encode_query = encode_document = encode
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """Vectors of texts as lists, which LangChain asks for."""
@@ -375,7 +372,7 @@ def finite_vectors(
     language: str | None,
     *,
     name: str,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Vectors:
     """Embed sentences of the data `name`: vectors, [n, dim]; an `InputError` if one is not finite."""
     vectors: Vectors = np.empty((len(sentences), encoder.dim), np.float32)
@@ -387,5 +384,5 @@ def finite_vectors(
             sentence = sentences[start + int(finite.argmin())]
             raise InputError(f"{encoder.label}: {name}: the vector of {sentence!r} is not finite")
         if progress:
-            progress((start + len(part)) / len(sentences))
+            progress(f"embedding {name}", (start + len(part)) / len(sentences))
     return vectors

@@ -174,11 +174,8 @@ def open_folder(path: str | Path) -> SentenceEncoder:
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
     # The name of a shipped model is one on every machine.
-    origin = (
-        os.fspath(path)
-        if folder in shipped_models().values() and folder.name == path
-        else str(folder.absolute())
-    )
+    is_name = folder in shipped_models().values() and folder.name == path
+    origin = os.fspath(path) if is_name else str(folder.absolute())
     model.folder, model._reopen = folder, (open_folder, (origin,))
     return model
 

@@ -28,6 +28,5 @@ def load_from_hub(place: str, package: str, load: Callable[[str], Any]) -> Any:
     except Exception as error:
         # The libraries raise errors of many kinds, some of them plain `Exception`s.
         cause = on_one_line(error) or type(error).__name__
-        raise InputError(
-            f"{place}: {package} cannot load it from a folder or the Hugging Face Hub: {cause}"
-        ) from error
+        cause = f"cannot load it from a folder or the Hugging Face Hub: {cause}"
+        raise InputError(f"{place}: {package} {cause}") from error

@@ -5,7 +5,6 @@ seen before. A compiled hash table remembers the pieces of words, and only new w
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Bool, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.jit import jit_exactly
+from paraphrastic.model.forks import not_forked
 from paraphrastic.model.units import spell
 from paraphrastic.model.vocabulary import SPACE
 
@@ -63,14 +63,10 @@ class Tokenizer:
 
     def __init__(self, processor: sentencepiece.SentencePieceProcessor, known: Bool, unit: str) -> None:
         self.processor, self.known, self.unit = processor, known, unit
+        # Whether a sentence's pieces are those of its words. A trigram can hold parts of two words.
+        self.by_word = unit != "trigram" and is_cut_at_spaces(processor)
         # There are as many tables as threads have ever been at work at once.
         self._tables: SimpleQueue[_WordTable] = SimpleQueue()
-
-    @cached_property
-    def by_word(self) -> bool:
-        """Whether a sentence's pieces are those of its words."""
-        # A trigram can hold the end of one word and the beginning of the next.
-        return self.unit != "trigram" and is_cut_at_spaces(self.processor)
 
     def tokenize(self, texts: Sequence[str]) -> Tokens:
         """Tokenize prepared texts; several threads may call this at once."""
@@ -88,7 +84,8 @@ class Tokenizer:
 
     def _encode(self, texts: Sequence[str]) -> tuple[Int32, Int64, Bool]:
         """Known pieces of all texts, how many of them each text has, and whether it has any pieces."""
-        ids = self.processor.encode(spell(texts, self.unit), out_type=int, num_threads=1)
+        with not_forked():
+            ids = self.processor.encode(spell(texts, self.unit), out_type=int, num_threads=1)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         pieces = np.fromiter((piece for text in ids for piece in text), np.int32, lengths.sum())
         kept = self.known[pieces]

@@ -11,7 +11,7 @@ unknown characters their ids.
 """
 
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,7 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.model.files import SENTENCEPIECE
 
-# A message of sentencepiece's `sentencepiece_model.proto`; the classes that protobuf makes have no types.
-ModelProto: TypeAlias = Any
 # The original's name for a sentence without known pieces. A model that contains it has added spellings.
 UNKNOWN = "UUUNKKK"
 # What sentencepiece writes for a space.
@@ -58,26 +55,6 @@ def load_sentencepiece(path: str | Path) -> SentencePieceProcessor:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return open_processor(content, str(path))
-
-
-def read_model_proto(content: bytes) -> ModelProto:
-    """Read a model from its bytes, such as a file's or `processor.serialized_model_proto()`.
-
-    Raises:
-        InputError: the bytes are not those of a sentencepiece model.
-    """
-    # Imported late, because models in use are read without protobuf.
-    from google.protobuf.message import DecodeError
-    from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
-
-    model = ModelProto()
-    try:
-        model.ParseFromString(content)
-    except DecodeError as error:
-        raise InputError(f"{SENTENCEPIECE}: is not a sentencepiece model: {error}") from None
-    if not model.pieces:
-        raise InputError(f"{SENTENCEPIECE}: is not a sentencepiece model: it contains no pieces")
-    return model
 
 
 def byte_pieces(processor: SentencePieceProcessor) -> list[int]:

@@ -4,6 +4,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.neighbours.kernels import normalize
+from paraphrastic.neighbours.parts import multiply
 
 # Rounding unit of single precision: half the distance between 1 and the next number.
 _UNIT = 2.0**-24
@@ -50,7 +51,7 @@ class Bound:
         if self._basis is None:
             return units, norms
         shortened = np.empty((len(units), self.width), np.float32)
-        kept = np.matmul(units, self._basis, out=shortened[:, :-1])
+        kept = multiply(units, self._basis, shortened[:, :-1])
         left = (norms > 0) - np.einsum("np,np->n", kept, kept, dtype=np.float64)
         shortened[:, -1] = np.where(norms > 0, np.sqrt(np.maximum(left, 0) + 3 * self._kept_error), 0)
         return shortened, norms

@@ -17,10 +17,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import BATCH_ROWS, BadRow, Source
 from paraphrastic.base.text import clean, visible
 from paraphrastic.base.text_files import byte_output, open_input, text_output
-from paraphrastic.model.encoder import Encoder, finite_vectors
+from paraphrastic.model.encoder import Encoder, OnProgress, finite_vectors
 from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.kernels import NOTHING
-from paraphrastic.neighbours.mine_files import OnProgress
 
 
 def dedup_file(
@@ -29,6 +28,7 @@ def dedup_file(
     output: str,
     *,
     threshold: float,
+    against: Source | None = None,
     report: str | None = None,
     language: str | None = None,
     threads: int = 1,
@@ -38,11 +38,12 @@ def dedup_file(
 
     A row is left out if its cosine with an earlier kept row reaches the threshold, or if both have the same
     text apart from white space around it and characters that nobody sees (`base.text.visible`). All other
-    rows are written in their order, byte for byte, and so are blank lines and the header of a table.
+    rows are written in their order, byte for byte, and so are blank lines and the header of a table. The rows
+    of `against` count as earlier ones that are kept, every one of them, but they are not written.
 
     The report is a TSV file with a line for each row left out, without a header: cosine, row, kept row,
     sentence, kept sentence. The kept row is the first near one; equal texts have the cosine 1. Rows have
-    their ids, by default their numbers from 1.
+    their ids, by default their numbers from 1. With `against`, the file of the kept row follows.
 
     Raises:
         InputError: a file cannot be read or written, the threshold is out of bounds, or a vector is not
@@ -50,14 +51,15 @@ def dedup_file(
     """
     if not 0 < threshold <= 1:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0 and at most 1")
-    if report and Path(report).resolve() == Path(output).resolve():
-        raise InputError(f"{output}: the rows and the report cannot both go there")
+    if against and against.path == source.path:
+        raise InputError(f"{source.path}: is the input and the file to compare it with")
+    files = [Path(path).resolve() for path in (output, report, against and against.path) if path]
+    if len(set(files)) < len(files):
+        raise InputError(f"{output}: --output, --report and --against need a file each")
     is_parquet = source.kind == "parquet"
     if is_parquet != output.endswith(".parquet"):
         kind = "Parquet" if is_parquet else "text"
-        raise InputError(
-            f"{output}: the rows of {source.path} are kept as they are, so the output is {kind}, too"
-        )
+        raise InputError(f"{output}: rows of {source.path} stay as they are, so the output is {kind}, too")
     # The outputs are opened first: if one cannot be written, that is reported before any work is lost.
     with (
         byte_output(output) as file,
@@ -65,7 +67,8 @@ def dedup_file(
         _as_file(source) as again,
     ):
         dropped: set[int] = set()
-        rows = list(_rows(again, dropped))
+        old = [*_rows(against, set())] if against else []
+        rows = [*old, *_rows(again, dropped)]
         keys = [seen.strip() for seen in visible([text for _, text, _ in rows])]
         # Equal texts are embedded once: the first row of each, and its index among them.
         firsts: dict[str, int] = {}
@@ -74,26 +77,27 @@ def dedup_file(
                 firsts.setdefault(key, row)
         distinct, index_of = [*firsts.values()], {key: index for index, key in enumerate(firsts)}
         texts = [rows[row][1].strip() for row in distinct]
-        tell = progress and partial(progress, f"embedding {source.path}")
-        x = finite_vectors(encoder, texts, language, name=source.path, progress=tell)
+        name = f"{against.path} and {source.path}" if against else source.path
+        x = finite_vectors(encoder, texts, language, name=name, progress=progress)
         tell = progress and partial(progress, "comparing")
-        duplicates = near_duplicates(x, threshold, threads=threads, progress=tell)
+        there = sum(row < len(old) for row in distinct)
+        found = near_duplicates(x[there:], threshold, against=x[:there], threads=threads, progress=tell)
         left_out = 0
-        for row, key in enumerate(keys):
-            index = index_of.get(key, NOTHING)
-            original = int(duplicates.originals[index]) if key else NOTHING
-            if not key or (original == NOTHING and distinct[index] == row):
+        for row in range(len(old), len(rows)):
+            index = index_of.get(keys[row], NOTHING)
+            original = int(found.originals[index - there]) if index >= there else NOTHING
+            if index == NOTHING or (original == NOTHING and distinct[index] == row):
                 continue
             left_out += 1
             dropped.update(rows[row][2])
-            cosine = 1.0 if original == NOTHING else float(duplicates.cosines[index])
+            cosine = 1.0 if original == NOTHING else float(found.cosines[index - there])
             kept = index if original == NOTHING else original
             if table:
-                ids = rows[row][0], rows[distinct[kept]][0]
-                cells = (f"{cosine:.6f}", *map(str, ids), texts[index], texts[kept])
-                table.write("\t".join(map(clean, cells)) + "\n")
+                cells = [f"{cosine:.6f}", rows[row][0], rows[distinct[kept]][0], texts[index], texts[kept]]
+                cells += [(against if kept < there else source).path] if against else []
+                table.write("\t".join(clean(str(cell)) for cell in cells) + "\n")
         (_write_parquet if is_parquet else _write_lines)(again, file, dropped)
-    return len(rows) - left_out, left_out
+    return len(rows) - len(old) - left_out, left_out
 
 
 def _rows(source: Source, dropped: set[int]) -> Iterator[tuple[int | str, str, range]]:

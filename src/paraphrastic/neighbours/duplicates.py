@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,12 @@ from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.forks import not_forked
 from paraphrastic.neighbours.bounds import bound_for_threshold
 from paraphrastic.neighbours.kernels import NOTHING, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
-from paraphrastic.neighbours.parts import multiplying_workers, slices
-from paraphrastic.neighbours.vectors import require_finite, single, two_axes, vectors_of
+from paraphrastic.neighbours.parts import multiply, multiplying_workers, slices
+from paraphrastic.neighbours.vectors import require_finite, single, vectors_of
 
 # Vectors per block, whose kept vectors are compared with all later ones, and vectors compared at once.
 BLOCK, PART = 8192, 512
@@ -22,10 +24,11 @@ BLOCK, PART = 8192, 512
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Near duplicates, and the kept vectors that they are duplicates of.
+    """Near duplicates, and the vectors that they are duplicates of.
 
     Attributes:
         originals: int64 [n], for each vector left out the kept one that it is near; `NOTHING` for kept ones.
+            With `against`, its rows count first: original i is row i of both, one after the other.
         cosines: [n], cosines with the originals; 0 for kept vectors.
     """
 
@@ -55,6 +58,7 @@ def near_duplicates(
     vectors: npt.ArrayLike | Iterable[str],
     threshold: float,
     *,
+    against: npt.ArrayLike | Iterable[str] | None = None,
     model: SentenceEncoder | None = None,
     language: str | None = None,
     threads: int | None = None,
@@ -63,67 +67,79 @@ def near_duplicates(
     """Find the vectors whose cosine with an earlier kept vector reaches the threshold.
 
     A vector is left out if it is near an earlier kept one, the first of which is its original; otherwise it
-    is kept. A zero vector is never a duplicate.
+    is kept. A zero vector is never a duplicate. The rows of `against` come before all vectors, and every one
+    of them is kept, even if it is near another.
 
     Args:
         vectors: floating-point numbers, [n, dim]; with `model`, also sentences.
         threshold: above 0; a cosine that is lower only by rounding reaches it.
+        against: what is there already, in the same form, [m, dim].
         model: embeds sentences.
         language: their language; see `SentenceEncoder.embed_raw_text`.
         threads: number of threads; None uses all cores. It does not change the result.
         progress: is called now and then with the share of the work that is done.
 
     Raises:
-        InputError: a vector is not finite, sentences come without a model, or the threshold is not above 0.
+        InputError: a vector is not finite, dimensions differ, sentences come without a model, or the
+            threshold is not above 0.
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
-    x = single(two_axes(vectors_of(vectors, model, language, "vectors"), "vectors"))
-    for part in slices(len(x), PART):
-        require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
-    bound = bound_for_threshold(x, threshold)
-    duplicates = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
+    new = _finite(vectors, model, language, "vectors")
+    old = new[:0] if against is None else _finite(against, model, language, "against")
+    n, m = len(new), len(old)
+    if n and m and new.shape[1] != old.shape[1]:
+        raise InputError(f"vectors have {new.shape[1]} dimensions, but against has {old.shape[1]}")
+    with not_forked():
+        bound = bound_for_threshold(new, threshold)
+    originals, cosines = np.full(m + n, NOTHING, np.int64), np.zeros(m + n)
 
     def undecided(part: slice) -> _Rows:
-        indices = part.start + np.flatnonzero(duplicates.originals[part] == NOTHING)
-        vectors, norms = bound.vectors(x[indices])
-        return _Rows(indices, x[indices], norms, vectors)
+        indices = part.start + np.flatnonzero(originals[part] == NOTHING)
+        entries = old[indices] if part.start < m else new[indices - m]
+        vectors, norms = bound.vectors(entries)
+        return _Rows(indices, entries, norms, vectors)
 
     def compare(rows: _Rows, columns: _Rows, same: bool = False) -> None:
         products = np.empty((len(rows.indices), len(columns.indices)), np.float32)
-        np.matmul(rows.vectors, columns.vectors.T, out=products)
+        multiply(rows.vectors, columns.vectors.T, products)
         first_near(
             products, bound.slack, threshold - ROUNDING, same,
             rows.indices, columns.indices, rows.entries, rows.norms, columns.entries, columns.norms,
-            duplicates.originals, duplicates.cosines,
+            originals, cosines,
         )  # fmt: skip
 
     def kept_of(rows: _Rows) -> _Rows:
-        return rows[duplicates.originals[rows.indices] == NOTHING]
+        return rows[originals[rows.indices] == NOTHING]
+
+    def compare_later(later: list[slice], rows_of: Callable[[slice], _Rows], kept: _Rows) -> None:
+        def work(part: slice, _: int) -> None:
+            rows = rows_of(part)
+            for columns in slices(len(kept.indices), PART):
+                compare(rows, kept[columns])
+
+        workers.share(later, work)
 
     def settle(rows: _Rows) -> _Rows:
         """Compare the rows with each other and return those that are kept."""
         for part in slices(len(rows.indices), PART):
             compare(rows[part], rows[part], same=True)
-            kept = kept_of(rows[part])
-
-            def work(later: slice, _: int, kept: _Rows = kept) -> None:
-                compare(rows[later], kept)
-
-            workers.share(slices(len(rows.indices), PART, part.stop), work)
+            compare_later(slices(len(rows.indices), PART, part.stop), rows.__getitem__, kept_of(rows[part]))
         return kept_of(rows)
 
     with multiplying_workers(threads or available_cores()) as workers:
-        for block in slices(len(x), BLOCK):
-            kept = settle(undecided(block))
-
-            def work(part: slice, _: int, kept: _Rows = kept) -> None:
-                others = undecided(part)
-                for columns in slices(len(kept.indices), PART):
-                    compare(others, kept[columns])
-
-            workers.share(slices(len(x), PART, block.stop), work)
-            if progress:
+        for block in (*slices(m, BLOCK), *slices(m + n, BLOCK, m)):
+            kept = undecided(block) if block.start < m else settle(undecided(block))
+            later = max(block.stop, m)
+            compare_later(slices(m + n, PART, later), undecided, kept)
+            if progress and n:
                 # The share of all pairs.
-                progress(1 - (1 - block.stop / len(x)) ** 2)
-    return duplicates
+                pairs = (m + n - later) ** 2 / 2 + (later - block.stop) * n
+                progress(1 - pairs / (n * n / 2 + m * n))
+    return Duplicates(originals[m:], cosines[m:])
+
+
+def _finite(values: Any, model: SentenceEncoder | None, language: str | None, name: str) -> Float32:
+    x = single(vectors_of(values, model, language, name))
+    require_finite(np.einsum("nd,nd->n", x, x, dtype=np.float64), name)
+    return x

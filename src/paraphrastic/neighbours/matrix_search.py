@@ -11,7 +11,7 @@ from paraphrastic.base.threads import available_cores
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.neighbours.nearest import ROUNDING, Neighbours, TopK
 from paraphrastic.neighbours.parts import multiplying_workers, slices
-from paraphrastic.neighbours.vectors import Matrix, check_maker, open_vectors, single, two_axes, vectors_of
+from paraphrastic.neighbours.vectors import Matrix, check_maker, open_vectors, single, vectors_of
 
 # Numbers per block of the matrix, of which one is in memory.
 BLOCK_NUMBERS = 1 << 22
@@ -59,26 +59,23 @@ def search(
         vectors = open_vectors(str(vectors))
         if model is not None:
             check_maker(vectors, model)
-    if isinstance(vectors, Matrix):
-        matrix = vectors
-    else:
-        matrix = Matrix(two_axes(vectors_of(vectors, model, language, "vectors"), "vectors"))
-    rows, dim = matrix.shape
-    queries = single(two_axes(vectors_of(queries, model, language, "queries", one=True), "queries"))
+    if not isinstance(vectors, Matrix):
+        vectors = Matrix(vectors_of(vectors, model, language, "vectors"))
+    rows, dim = vectors.shape
+    queries = single(vectors_of(queries, model, language, "queries", one=True))
     if dim != queries.shape[1]:
-        raise InputError(f"{matrix.name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
+        raise InputError(f"{vectors.name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
     if k < 1:
         raise InputError(f"k is {k}, but must be at least 1")
-    neighbours = Neighbours.nothing(len(queries), min(k, rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
+    neighbours = Neighbours.nothing(len(queries), min(k, rows))
     groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, dim)))
-
     with multiplying_workers(threads or available_cores()) as workers:
         for number, group in enumerate(groups):
             found = neighbours[group]
             top_k = TopK(queries[group], found.indices.shape[1], workers, lowest=lowest, zeros=False)
-            for start, block in matrix.blocks(max(1, BLOCK_NUMBERS // max(1, dim))):
-                top_k.add_rows(single(block), start, None, matrix.name)
+            for start, block in vectors.blocks(max(1, BLOCK_NUMBERS // max(1, dim))):
+                top_k.add_rows(single(block), start, None, vectors.name)
                 if progress:
                     progress((number + (start + len(block)) / rows) / len(groups))
             found.add(top_k.neighbours())

@@ -1,18 +1,14 @@
 """The command `paraphrastic mine`: mines translations from two files."""
 
-from collections.abc import Callable
 from functools import partial
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import Source
 from paraphrastic.base.text import clean, visible
 from paraphrastic.base.text_files import text_output
-from paraphrastic.model.encoder import Encoder, finite_vectors
+from paraphrastic.model.encoder import Encoder, OnProgress, finite_vectors
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs
 from paraphrastic.neighbours.nearest import nearest_neighbours
-
-# Is called with the current task and the share of it that is done.
-OnProgress = Callable[[str, float], None]
 
 
 def mine_files(
@@ -47,30 +43,23 @@ def mine_files(
         raise InputError("--k: is of no use with --margin cosine")
     # The output is opened first: if it cannot be written, that is reported before hours of work are lost.
     with text_output(output) as file:
-        sides = [_read_sentences(side) for side in (source, target)]
+        (sources, source_ids), (targets, target_ids) = map(_read_sentences, (source, target))
         x, y = (
-            finite_vectors(
-                encoder,
-                [text for text, _ in sentences],
-                language,
-                name=side.path,
-                progress=progress and partial(progress, f"embedding {side.path}"),
-            )
-            for sentences, side, language in zip(sides, (source, target), languages, strict=True)
+            finite_vectors(encoder, texts, language, name=side.path, progress=progress)
+            for texts, side, language in zip((sources, targets), (source, target), languages, strict=True)
         )
         tell = progress and partial(progress, "searching")
         pairs = best_pairs(*nearest_neighbours(x, y, k or NEIGHBOURS, threads=threads, progress=tell), margin)
         count = len(pairs.scores) if min_score is None else int((pairs.scores >= min_score).sum())
-        mined = zip(pairs.sources.tolist(), pairs.targets.tolist(), pairs.scores.tolist(), strict=True)
-        for (i, j, score), _ in zip(mined, range(count), strict=False):
-            (source_text, source_id), (target_text, target_id) = sides[0][i], sides[1][j]
-            ids = f"\t{source_id}\t{target_id}" if with_ids else ""
-            file.write(f"{score:.6f}\t{source_text}\t{target_text}{ids}\n")
+        columns = (column[:count].tolist() for column in (pairs.sources, pairs.targets, pairs.scores))
+        for i, j, score in zip(*columns, strict=True):
+            ids = f"\t{source_ids[i]}\t{target_ids[j]}" if with_ids else ""
+            file.write(f"{score:.6f}\t{sources[i]}\t{targets[j]}{ids}\n")
     return count
 
 
-def _read_sentences(source: Source) -> list[tuple[str, str]]:
-    """Return the different sentences of a file and the id of the row where each first occurs.
+def _read_sentences(source: Source) -> tuple[list[str], list[str]]:
+    """Return the different sentences of a file, and the ids of the rows where they first occur.
 
     Sentences that differ in what nobody sees are one.
     """
@@ -82,4 +71,4 @@ def _read_sentences(source: Source) -> list[tuple[str, str]]:
                 sentences.setdefault(key, (clean(text).strip(), clean(str(name))))
     if not sentences:
         raise InputError(f"{source.path}: has no sentence")
-    return list(sentences.values())
+    return [text for text, _ in sentences.values()], [name for _, name in sentences.values()]

@@ -13,7 +13,7 @@ import numpy as np
 from paraphrastic.base.arrays import Float32, Float64, Int64
 from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.kernels import NOTHING, merge, update_top_k
-from paraphrastic.neighbours.parts import Workers, multiplying_workers, slices
+from paraphrastic.neighbours.parts import Workers, multiply, multiplying_workers, slices
 from paraphrastic.neighbours.vectors import require_finite
 
 # Limits of the block of rows that a thread normalizes: numbers, which then stay in its cache, and rows.
@@ -105,7 +105,7 @@ class TopK:
             for columns in slices(len(self._entries), PART_COLUMNS):
                 count = columns.stop - columns.start
                 products = self._products[index][: len(norms) * count].reshape(len(norms), count)
-                np.matmul(units, self._units[columns].T, out=products)
+                multiply(units, self._units[columns].T, products)
                 update_top_k(
                     products, self._bound.slack, self._lowest, self._zeros,
                     rows[part], norms, first + part.start, nearest.cosines, nearest.indices,

@@ -1,37 +1,22 @@
 """Work in parts that threads share."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from paraphrastic.base.arrays import Float32
+from paraphrastic.model.forks import not_forked
 
 Item = TypeVar("Item")
 
-
-class _SingleThreaded:
-    """Limits BLAS to one thread while any search runs; several may run at the same time."""
-
-    def __init__(self) -> None:
-        self._controller, self._lock, self._users = ThreadpoolController(), Lock(), 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._users:
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._users += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                self._limit.restore_original_limits()
-
-
-_SINGLE_THREADED = _SingleThreaded()
+# Limits BLAS to one thread, once for each search that runs; several may run at the same time.
+_BLAS, _LIMITS, _LOCK = ThreadpoolController(), list[Any](), Lock()
 
 
 class Workers:
@@ -59,8 +44,32 @@ class Workers:
 @contextmanager
 def multiplying_workers(threads: int) -> Iterator[Workers]:
     """Yield threads that multiply; numpy's library for it starts no further threads meanwhile."""
-    with _SINGLE_THREADED, ThreadPoolExecutor(threads) as pool:
-        yield Workers(threads, pool)
+    with not_forked(), _LOCK:
+        _LIMITS.append(_LIMITS[0] if _LIMITS else _BLAS.limit(limits=1, user_api="blas"))
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            yield Workers(threads, pool)
+    finally:
+        with not_forked(), _LOCK:
+            limit = _LIMITS.pop()
+            if not _LIMITS:
+                limit.restore_original_limits()
+
+
+def _restore_limits() -> None:
+    if _LIMITS:
+        _LIMITS[0].restore_original_limits()
+        _LIMITS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_restore_limits)
+
+
+def multiply(rows: Float32, columns: Float32, products: Float32) -> Float32:
+    """Write the products of all rows, [n, dim], and columns, [dim, m], to `products`, [n, m]."""
+    with not_forked():
+        return np.matmul(rows, columns, out=products)
 
 
 def slices(n: int, size: int, start: int = 0) -> list[slice]:

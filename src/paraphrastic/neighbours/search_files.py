@@ -3,19 +3,17 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.base.arrays import Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.rows import Source
 from paraphrastic.base.text import clean
 from paraphrastic.base.text_files import text_output
-from paraphrastic.model.encoder import Encoder, finite_vectors
+from paraphrastic.model.encoder import Encoder, OnProgress, finite_vectors
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
-from paraphrastic.neighbours.mine_files import OnProgress
 from paraphrastic.neighbours.vectors import check_maker, open_vectors
 
 
@@ -50,31 +48,24 @@ def search_files(
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) as file:
         matrix = open_vectors(vectors)
-        doubt = check_maker(matrix, encoder)
-        rows, dim = matrix.shape
-        if dim != encoder.dim:
-            raise InputError(
-                f"{vectors} has vectors of {dim} dimensions, but {encoder.label} has {encoder.dim}"
-            )
+        if (doubt := check_maker(matrix, encoder)) and note:
+            note(doubt)
         if sentences is not None:
             if not Path(sentences.path).is_file():
                 raise InputError(f"{sentences.path}: is not a file, and it is read more than once")
-            if (lines := sum(len(batch.ids) for batch in sentences.batches())) != rows:
-                raise InputError(f"{sentences.path} has {lines} rows, but {vectors} has {rows}")
+            if (lines := sum(len(batch.ids) for batch in sentences.batches())) != matrix.shape[0]:
+                raise InputError(f"{sentences.path} has {lines} rows, but {vectors} has {matrix.shape[0]}")
             # What is wrong with its rows has been said.
             sentences = replace(sentences, on_bad=sentences.on_bad and (lambda _: None))
-        if doubt and note:
-            note(doubt)
-        batches = (zip(batch.ids, batch.columns[0], strict=True) for batch in queries.batches())
-        asked = chain.from_iterable(batches)
-        while some := list(islice(asked, max(1, QUERY_NUMBERS // dim))):
-            ids, group = zip(*some, strict=True)
+        for ids, (group,), *_ in queries.batches(max(1, QUERY_NUMBERS // encoder.dim)):
             tell = progress and partial(progress, "searching")
             embedded = finite_vectors(encoder, group, language, name=queries.path)
             found = search(matrix, embedded, k, min_score=min_score, threads=threads, progress=tell)
             chosen = np.unique(found.indices[found.indices >= 0]).tolist()
             names = dict(zip(chosen, matrix.ids(chosen), strict=True))
-            texts = _chosen_texts(sentences, found.indices) if sentences else {}
+            read = sentences.batches() if sentences else ()
+            shown = chain.from_iterable(batch.columns[0] for batch in read)
+            texts = {row: text for row, text in enumerate(shown) if row in names}
             for query, rank in np.argwhere(found.indices >= 0).tolist():
                 row = int(found.indices[query, rank])
                 cells = [f"{found.cosines[query, rank]:.6f}", ids[query], rank + 1, names[row]]
@@ -82,10 +73,3 @@ def search_files(
                 file.write("\t".join(clean(str(cell)) for cell in cells) + "\n")
                 count += 1
     return count
-
-
-def _chosen_texts(source: Source, rows: Int64) -> dict[int, str]:
-    """Return the sentences of these rows, counted from 0."""
-    wanted = set(rows.ravel().tolist())
-    texts = chain.from_iterable(batch.columns[0] for batch in source.batches())
-    return {row: text for row, text in enumerate(texts) if row in wanted}

@@ -62,9 +62,8 @@ class ParquetMatrix(Matrix):
             dim = getattr(getattr(first, "type", None), "list_size", 0) or (len(first[0]) if first else 0)
             about = {(schema.metadata or {}).get(METADATA.encode()) for schema in schemas}
             self.shape = self._rows_of.count_rows(), dim
-        if len(about) != 1:
-            raise InputError(f"{path}: does not have vectors of one model")
-        with self._readable():
+            if len(about) != 1:
+                raise InputError(f"{path}: does not have vectors of one model")
             self.description = json.loads(about.pop() or "null")
         self._has_ids = all(ID in schema.names for schema in schemas)
 
@@ -141,24 +140,36 @@ def check_maker(matrix: Matrix, encoder: Encoder) -> str | None:
 
 def vectors_of(
     values: Any, model: SentenceEncoder | None, language: str | None, name: str, *, one: bool = False
-) -> Any:
+) -> npt.NDArray[Any]:
     """The vectors of texts, of which there may be `one`, if a model is given; otherwise the values, [n, dim].
 
+    Values are floating-point numbers; a column of a table may have a list of them in each row.
+
     Raises:
-        InputError: the values are text, and no model is given; or they are one text where several are needed.
+        InputError: the values are text, and no model is given; they are one text where several are needed; or
+            they are something else, or rows differ in length.
     """
-    if len(getattr(values, "shape", (0,))) != 1:
-        return values
     if isinstance(model, str):
         raise InputError(f"model: {model!r} is a name; open the model with load_model({model!r})")
     if isinstance(values, str) and not one:
         raise InputError(f"{name}: {values!r} is one text; sentences come in a list, and a file as a Path")
-    texts = [values] if isinstance(values, str) else as_list(values)
-    if not isinstance(texts[0], str) if texts else model is None:
-        return values
-    if model is None:
-        raise InputError(f"{name}: are text; name the model that embeds them: model=load_model()")
-    return model.embed_raw_text(texts, language=language)
+    values = [values] if isinstance(values, str) else values
+    if len(getattr(values, "shape", (0,))) == 1:
+        texts = as_list(values)
+        if isinstance(texts[0], str) if texts else model is not None:
+            if model is None:
+                raise InputError(f"{name}: are text; name the model that embeds them: model=load_model()")
+            return model.embed_raw_text(texts, language=language)
+    values = np.asarray(values)
+    if values.ndim == 1 and values.dtype == object:
+        rows = [np.asarray(row) for row in values.tolist()]
+        if len(lengths := {row.shape for row in rows}) > 1:
+            shapes = ", ".join(sorted(map(str, lengths)))
+            raise InputError(f"{name}: not rows of one length, but of the shapes {shapes}")
+        values = np.stack(rows) if rows else np.empty((0, 0), np.float32)
+    if values.ndim != 2 or values.dtype.kind != "f":
+        raise InputError(f"{name}: not rows of floating-point numbers, but {values.dtype} {values.shape}")
+    return values
 
 
 def single(values: npt.NDArray[Any]) -> Float32:
@@ -171,24 +182,6 @@ def single(values: npt.NDArray[Any]) -> Float32:
         with np.errstate(invalid="ignore"):
             values = values / np.where(largest > 0, largest, 1)
     return np.ascontiguousarray(values, np.float32)
-
-
-def two_axes(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    """Return floating-point numbers, [n, dim]; a column of a table may have a list of them in each row.
-
-    Raises:
-        InputError: the values are something else, or rows differ in length.
-    """
-    values = np.asarray(values)
-    if values.ndim == 1 and values.dtype == object:
-        rows = [np.asarray(row) for row in values.tolist()]
-        if len(lengths := {row.shape for row in rows}) > 1:
-            shapes = ", ".join(sorted(map(str, lengths)))
-            raise InputError(f"{name}: not rows of one length, but of the shapes {shapes}")
-        values = np.stack(rows) if rows else np.empty((0, 0), np.float32)
-    if values.ndim != 2 or values.dtype.kind != "f":
-        raise InputError(f"{name}: not rows of floating-point numbers, but {values.dtype} {values.shape}")
-    return values
 
 
 def require_finite(norms: Float64, name: str, first: int = 0) -> None:

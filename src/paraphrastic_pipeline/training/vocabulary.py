@@ -14,9 +14,10 @@ import sentencepiece
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.interop.model_proto import read_model_proto
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.units import spell
-from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN, read_model_proto
+from paraphrastic.model.vocabulary import BYTES, SPACE, UNKNOWN
 from paraphrastic_pipeline.corpus.blocks import read_blocks
 
 log = logging.getLogger(__name__)

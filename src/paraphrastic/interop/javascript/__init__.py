@@ -11,11 +11,11 @@ import safetensors.numpy
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import folding_table
+from paraphrastic.interop.model_proto import ModelProto, read_model_proto
 from paraphrastic.interop.text_patterns import JAVASCRIPT, cleaning
 from paraphrastic.interop.tokenizer import check_unsegmented
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import WEIGHTS
-from paraphrastic.model.vocabulary import ModelProto, read_model_proto
 
 MODULE = Path(__file__).with_name("paraphrastic.js")
 # The only entry of the metadata, since more would have no order, and the same model other bytes. The module
