@@ -10,9 +10,9 @@ from pyarrow import parquet
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.corpus.lines import readable_lines
+from paraphrastic_pipeline.evaluation.labelled_file import MAX_BYTES
 from paraphrastic_pipeline.registry.archive import open_members, open_stream
 
-_MAX_BYTES = 1 << 30
 # The sentences of two languages by id, and the gold pairs of ids.
 _Bucc = tuple[list[dict[str, str]], list[tuple[str, str]]]
 
@@ -24,7 +24,7 @@ def prepare_tatoeba(files: Sequence[Path], testset: Path) -> None:
     """
     sides: list[list[str]] = []
     for path in files:
-        with open_stream(path, max_bytes=_MAX_BYTES) as stream:
+        with open_stream(path, max_bytes=MAX_BYTES) as stream:
             sides.append([line for _, line in readable_lines(stream, str(path))])
         for number, line in enumerate(sides[-1], start=1):
             if not line.strip():
@@ -86,7 +86,7 @@ def _bucc_of_the_hub(path: Path, languages: tuple[str, str], columns: tuple[str,
 
 def _archived_bucc(archive: Path, _: tuple[str, str], members: tuple[str, str, str]) -> _Bucc:
     known: list[dict[str, str]] = []
-    with open_members(archive, members, max_bytes=_MAX_BYTES) as streams:
+    with open_members(archive, members, max_bytes=MAX_BYTES) as streams:
         for stream, member in zip(streams[:2], members[:2], strict=True):
             side: dict[str, str] = {}
             for at, key, text in _cells(stream, f"{archive}: {member}"):

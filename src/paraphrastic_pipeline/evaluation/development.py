@@ -54,8 +54,7 @@ class DevelopmentData(NamedTuple):
         """How `train_model` scores a model; None if there is nothing to score it on."""
         number = sum(len(each.sides[0]) for each in read_held_out(self.held_out)) if self.held_out else 0
         held_out = self.held_out if number else None
-        if number and self.choose_by != "sts2017":
-            log.info("training is scored on %d held-out pairs", number)
+        log.info("training can be scored on %d held-out pairs", number)
         wanted = {"held_out": held_out, "sts2017": self.testsets}
         data = [path for name, path in wanted.items() if path and self.choose_by in ("mean", name)]
         return Development(self._score, data) if data else None

@@ -13,6 +13,9 @@ from paraphrastic_pipeline.registry.archive import files_in
 
 log = logging.getLogger(__name__)
 
+# No archive of test sets is larger, unpacked.
+MAX_BYTES = 1 << 30
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledFile:
@@ -47,10 +50,10 @@ class LabelledFile:
         return score
 
 
-def labelled_files(archive: Path, names: Collection[str], *, max_bytes: int) -> dict[str, LabelledFile]:
+def labelled_files(archive: Path, names: Collection[str]) -> dict[str, LabelledFile]:
     """The files of an archive whose paths end in one of these names, whatever their case, by that name."""
     found: dict[str, LabelledFile] = {}
-    for path, stream in files_in(archive, max_bytes=max_bytes):
+    for path, stream in files_in(archive, max_bytes=MAX_BYTES):
         ends = [name for name in names if f"/{path}".lower().endswith(f"/{name}".lower())]
         # macOS adds files of its own under the same names.
         if ends and "__MACOSX" not in path:

@@ -3,6 +3,7 @@
 import logging
 import os
 import platform
+import re
 import time
 from collections.abc import Mapping, Sequence
 from itertools import chain, product, zip_longest
@@ -86,7 +87,7 @@ def measure_speed(
                 raise
             log.info("%s does not run on a GPU: %s", name, error)
     machine = {"processor": processor_name(), "cores": threads, "gpu": gpu}
-    write_json(speeds, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows})
+    write_json(speeds, {"machine": machine, "rows": rows})
 
 
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
@@ -148,8 +149,8 @@ def measure(
 def processor_name() -> str:
     """The name of this machine's processor."""
     cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    text = cpuinfo.read_text(encoding="utf-8") if cpuinfo.is_file() else ""
+    names = re.findall(r"^model name\s*: (.*)$", text, re.M)
     return names[0] if names else platform.processor() or platform.machine()
 
 

@@ -23,19 +23,8 @@ from paraphrastic_pipeline.evaluation.testset_names import (
 
 log = logging.getLogger(__name__)
 
-MAX_ARCHIVE_BYTES = 256 << 20
-
-_SCHEMA = pa.schema(
-    {
-        "year": pa.string(),
-        "dataset": pa.string(),
-        "line": pa.int32(),
-        "sentence1": pa.string(),
-        "sentence2": pa.string(),
-        "gold": pa.float64(),
-        "genre": pa.string(),
-    }
-)
+_TEXTS = ("year", "dataset", "sentence1", "sentence2", "genre")
+_SCHEMA = pa.schema([*((name, pa.string()) for name in _TEXTS), ("line", pa.int32()), ("gold", pa.float64())])
 _PAIR = ("sentence1", "sentence2")
 
 
@@ -75,7 +64,7 @@ def prepare_sts(download: Path | Sequence[Path], testsets: Path) -> None:
     """
     archive, *tracks = [download] if isinstance(download, Path) else download
     names = {name for dataset in _datasets() for name in (dataset.file, dataset.gold)}
-    members = labelled_files(archive, names, max_bytes=MAX_ARCHIVE_BYTES)
+    members = labelled_files(archive, names)
     for file in tracks:
         name, text = track_of(file)
         members[name] = LabelledFile(str(file), text.encode())

@@ -1,7 +1,7 @@
 """The tasks that systems are evaluated on: which systems they suit, and their tables.
 
-`TASKS` is the one place in the library that names a task. To add one, add it here, and write the function
-that evaluates a system. The rules, the page and the plan take everything from here.
+`TASKS` is the one place that names a task. To add one, add it here, and write the function that evaluates a
+system. The rules and the page take everything from here.
 """
 
 from collections.abc import Iterable, Mapping

@@ -14,8 +14,6 @@ from paraphrastic.base.files import Json
 from paraphrastic_pipeline.corpus.blocks import write_table
 from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile, labelled_files
 
-_MAX_BYTES = 1 << 30
-
 Suite = Literal["senteval", "polish"]
 # Rows of the part `all` are cross-validated, and so are training rows without development data.
 PARTS = ("all", "train", "dev", "test")
@@ -169,7 +167,7 @@ _Part = tuple[str, str, _Lines, LabelledFile]
 
 def _senteval_parts(archive: Path) -> Iterator[_Part]:
     names = [name for files in _SENTEVAL.values() for _, name, _ in files]
-    found = labelled_files(archive, names, max_bytes=_MAX_BYTES)
+    found = labelled_files(archive, names)
     if missing := [name for name in names if name not in found]:
         raise InputError(f"{archive}: {missing[0]} is missing")
     for dataset, files in _SENTEVAL.items():
