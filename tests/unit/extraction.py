@@ -24,20 +24,10 @@ class Faults(logging.Handler):
         self.places.append((Path(str(label)).name, line))
 
 
-def extract(
-    tmp_path,
-    kind,
-    content,
-    languages=("en", "de"),
-    *,
-    columns=(),
-    order=None,
-    share=0.0,
-    name=None,
-    **scale,
-):
+def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, share=0.0, **more):
     """Return the counts, the extracted rows, and the lines that the log names as unreadable."""
-    path = content if isinstance(content, Path) else tmp_path / (name or f"mine.{kind}")
+    name, scale = more.pop("name", None) or f"mine.{kind}", more
+    path = content if isinstance(content, Path) else tmp_path / name
     if not isinstance(content, Path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     about = {"languages": tuple(dict.fromkeys(order or languages)), "members": columns, **scale}

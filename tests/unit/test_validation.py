@@ -171,11 +171,6 @@ def test_relatedness(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stats.pearsonr(predicted, test[1]).statistic > 0.8
 
 
-def test_schedules_are_those_of_the_toolkits() -> None:
-    assert Schedule(batch_size=64, epochs=50, max_epochs=1000, patience=3) == networks.RELATEDNESS
-    assert Schedule(batch_size=128, epochs=10, max_epochs=200, patience=3) == networks.PERCEPTRON
-
-
 def test_scores_below_one_are_a_share_of_the_first() -> None:
     spread = networks._spread(np.array([0.0, 0.25, 1.0, 2.75, 5.0]))
     expected = [[0, 0, 0, 0, 0], [0.25, 0, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0.25, 0.75, 0, 0], [0, 0, 0, 0, 1]]
