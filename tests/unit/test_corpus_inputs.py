@@ -12,7 +12,6 @@ import pytest
 from extraction import extract, fault, pairs, parquet, tmx, variant
 
 from paraphrastic.base.errors import InputError
-from paraphrastic_pipeline.corpus import tables
 
 # The first line, the languages of the pairs, and whether it is a header, whose columns are then found.
 FIRST_LINES = [
@@ -203,11 +202,28 @@ def test_pairs_that_a_label_calls_different_are_left_out(tmp_path, header, label
     assert rows == [{"source": f"a{n}", "target": f"b{n}", "line": n + 2} for n in (0, 2)]
 
 
-def test_a_label_that_appears_late_is_unreadable(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_FIRST", 2)
-    text = "sentence1,sentence2,label\na,b,1\nc,d,0\ne,f,maybe\n"
-    counts, rows, faults = extract(tmp_path, "csv", text, ("en", "en"), share=0.5)
-    assert (len(rows), counts["unreadable"], faults) == (1, 1, [4])
+def test_a_cell_that_is_no_label_is_unreadable(tmp_path):
+    rows = "".join(f"a{number},b,{label}\n" for number, label in enumerate(["1", "0", ""] + ["1"] * 30))
+    counts, found, faults = extract(tmp_path, "csv", f"en,de,label\n{rows}", share=0.5)
+    assert (len(found), counts["unreadable"], counts["different"], faults) == (31, 1, 1, [4])
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "cells", "kept", "scores"),
+    [
+        # Both a label and a score; scores that are all ones at first; a label with a name of its own.
+        ("sentence1,sentence2,label,score", (), ["1,0.9", "0,0.8"], 1, [0.9]),
+        ("sentence1,sentence2,score,label", (), ["0.9,1", "0.8,0"], 1, [0.9]),
+        ("sentence1,sentence2,score", (), ["1", "1"], 2, [1.0, 1.0]),
+        ("one,two,Quality", ("one", "two", "Quality"), ["1", "0"], 1, None),
+        ("one,two,quality", ("one", "two", "quality"), ["1", "1"], 2, [1.0, 1.0]),
+    ],
+)
+def test_labels_are_told_from_scores(tmp_path, header, columns, cells, kept, scores):
+    text = "".join(f"a{number},b,{cell}\n" for number, cell in enumerate(cells))
+    _, rows, _ = extract(tmp_path, "csv", f"{header}\n{text}", ("en", "en"), columns=columns)
+    assert len(rows) == kept
+    assert [row.get("paraphrase_score") for row in rows] == (scores or [None] * kept)
 
 
 @pytest.mark.parametrize(

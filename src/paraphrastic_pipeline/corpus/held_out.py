@@ -19,8 +19,8 @@ from paraphrastic_pipeline.corpus.normal_form import words_of
 
 # Few pairs say little, so a small corpus gives so many, but at most a quarter of its lines.
 _FEWEST, _LARGEST_SHARE = 10, 0.25
-# Lines that are looked at for each one that is needed, since not every pair is suitable.
-_CANDIDATES = 8
+# Lines that are looked at for each one that is needed, since not every pair is suitable, and at least.
+_CANDIDATES, _LEAST_CANDIDATES = 8, 10_000
 # A sentence in more lines is only held out if all that are lost so are at most a quarter.
 _FEW = 5
 # Random pairs, each of another line, with the number of lines that have one of their sentences, all of which
@@ -38,9 +38,10 @@ WITH candidates AS MATERIALIZED (
     SEMI JOIN (SELECT unnest([source, target]) AS sentence FROM candidates) USING (sentence)
     GROUP BY sentence
 )
-SELECT source, target, corpus, line, greatest(one.lines, other.lines) AS lost
+SELECT source, target, corpus, line,
+    greatest(one.lines, other.lines) AS most, one.lines + other.lines - 1 AS lost
 FROM candidates JOIN counted one ON one.sentence = source JOIN counted other ON other.sentence = target
-ORDER BY lost > {few}, {of_line}, corpus, line
+ORDER BY most > {few}, {of_line}, corpus, line
 """
 _SCHEMA = pa.schema(
     [*MERGED_SCHEMA, *((name, pa.string()) for name in ("name", "source_language", "target_language"))]
@@ -90,19 +91,20 @@ def hold_out_pairs(
         wanted = min(number, max(int(share * total), min(_FEWEST, int(_LARGEST_SHARE * total))))
         of_line = random_number(seed, "hold out", "corpus || ' ' || line")
         of_pair = random_number(seed, "hold out of a line")
-        query = _CHOSEN.format(of_line=of_line, of_pair=of_pair, most=_CANDIDATES * wanted, few=_FEW)
+        most = max(_CANDIDATES * wanted, _LEAST_CANDIDATES)
+        query = _CHOSEN.format(of_line=of_line, of_pair=of_pair, most=most, few=_FEW)
         candidates = database.execute(query).fetchall()
     found: list[tuple[str, str, int, int]] = []
     seen: set[str] = set()
     all_lost = 0
-    for source, target, corpus, line, lost in candidates:
+    for source, target, corpus, line, most_lines, lost in candidates:
         forms = {"".join(words_of(text)) for text in (source, target)}
         # Both sides have words, and those of a paraphrase differ.
         is_suitable = len(forms) == 2 and "" not in forms and not forms & seen
         if (
             len(found) < wanted
             and is_suitable
-            and (lost <= _FEW or all_lost + lost <= _LARGEST_SHARE * total)
+            and (most_lines <= _FEW or all_lost + lost <= _LARGEST_SHARE * total)
         ):
             seen |= forms
             all_lost += lost

@@ -144,7 +144,8 @@ def merge_pairs(
             reasons = ", ".join(f"{reason} {result[reason]}" for reason in MERGE_REASONS if result[reason])
             raise InputError(
                 f"{', '.join(map(str, selected))}: {result['kept']} of {result['read']} pairs are left to "
-                f"train on; dropped: {reasons or 'none'}; for fewer than {FEWEST}, set allow_few"
+                f"train on, after what the filters left out (see the counts beside); dropped here: "
+                f"{reasons or 'none'}; for fewer than {FEWEST}, set `allow_few: true` in the definition"
             )
         schema = MERGED_SCHEMA
         if settings.grouped:

@@ -92,38 +92,42 @@ def select_pairs(
         name = Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
         ranked = read - reasons.get("rank", 0)
         few = left < LEAST * ranked or left < FEWEST <= ranked
+        foreign = [row for reason, row in samples.rows("line") if reason == "language"]
+        swapped = _swapped(languages, foreign) if reasons.get("language", 0) > read / 2 else ""
         if not left or (few and not allow_few):
-            foreign = [row for reason, row in samples.rows("line") if reason == "language"]
-            raise InputError(f"{name}: {_why_few_are_left(languages, read, left, reasons, foreign)}")
+            raise InputError(f"{name}: {_why_few_are_left(languages, read, left, reasons, swapped)}")
     examples = ([reason, *row.values()] for reason, row in samples.rows("line"))
     write_tsv(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
     warn(loss(str(name), samples.read, reasons))
+    warn(swapped and f"{name}: {swapped}")
     return result
 
 
-def _why_few_are_left(
-    languages: Sequence[str], read: int, left: int, dropped: Mapping[str, int], foreign: Sequence[Any]
-) -> str:
-    """Why the filters have left next to nothing, and which setting decides.
+def _swapped(languages: Sequence[str], foreign: Sequence[Any]) -> str:
+    """What to do if most of these pairs, which their languages cost, have those of the other side."""
+    source, target = languages
+    pairs = [
+        row["source_language"] in labels_of(target) and row["target_language"] in labels_of(source)
+        for row in foreign
+    ]
+    if source == target or sum(pairs) <= len(pairs) / 2:
+        return ""
+    return f"the columns seem to be swapped: give the corpus `languages: [{target}, {source}]`"
 
-    `foreign` are some of the pairs that are dropped for their languages.
-    """
+
+def _why_few_are_left(
+    languages: Sequence[str], read: int, left: int, dropped: Mapping[str, int], swapped: str
+) -> str:
+    """Why the filters have left next to nothing, and which setting decides."""
     if not read:
         return "the corpus is empty: no pairs"
     section = "selection.paraphrase" if languages[0] == languages[1] else "selection.bitext"
     reasons = ", ".join(f"{reason} {n}" for reason, n in dropped.items() if n)
     most = max(dropped, key=lambda reason: dropped[reason])
-    kept = f"{left} of {read} pairs are left; dropped: {reasons}"
-    source, target = languages
-    swapped = [
-        row["source_language"] in labels_of(target) and row["target_language"] in labels_of(source)
-        for row in foreign
-    ]
-    if source != target and most == "language" and sum(swapped) > len(swapped) / 2:
-        return f"{kept}; the columns seem to be swapped: give the corpus `languages: [{target}, {source}]`"
-    allowed = "; to train on them all the same, set allow_few" if left else ""
-    return f"{kept}; the setting is {section}.{most}{allowed}"
+    allowed = "; to train on them all the same, set `allow_few: true` in the definition" if left else ""
+    setting = swapped or f"the setting is {section}.{most}{allowed}"
+    return f"{left} of {read} pairs are left; dropped: {reasons}; {setting}"
 
 
 def _raw_digests(pairs: pa.RecordBatch) -> pa.Array:

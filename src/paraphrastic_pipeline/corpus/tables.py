@@ -6,12 +6,14 @@ first record of JSON lines and the schema of Parquet are searched for known name
 inside `translation`), `source` and `target`, and others in `_SIDES`. In TSV and CSV without such a header,
 the two or three columns are source, target and paraphrase score. A header is never a row.
 
-If all paraphrase scores are 0 or 1 (or false or true), they are labels: rows with 0 are no pairs.
+A column of labels says whether the sides of a row are the same; rows with 0, false or no are no pairs. One
+with such a name that holds other numbers has scores.
 """
 
 import csv
 import functools
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,14 +37,17 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 _SCORES = ("paraphrase_score", "translation_score")
 # Takes the place of the paraphrase score in `columns` if there is only a translation score.
 _NO_COLUMN = "-"
-# Names of columns that are found without `columns`: of the two sides, and of scores.
+# Names of columns that are found without `columns`, in lower case without spaces and `_`: of the two sides,
+# and of labels and scores.
 _SIDES = (
-    ("source", "target"), ("sentence1", "sentence2"), ("anchor", "positive"), ("text1", "text2"),
-    ("question1", "question2"), ("question", "answer"), ("query", "passage"), ("sentence_a", "sentence_b"),
+    ("source", "target"), ("src", "tgt"), ("sentence1", "sentence2"), ("text1", "text2"),
+    ("question1", "question2"), ("sentencea", "sentenceb"), ("anchor", "positive"), ("query", "positive"),
+    ("question", "answer"), ("query", "passage"), ("query", "document"),
 )  # fmt: skip
-_SCORE_NAMES = {
-    **dict.fromkeys(("score", "similarity", "label", "is_duplicate"), "paraphrase_score"),
-    "translation_score": "translation_score",
+_ROLES = {
+    **dict.fromkeys(("label", "labels", "isduplicate", "duplicate", "isparaphrase", "paraphrase"), "label"),
+    **dict.fromkeys(("score", "similarity", "similarityscore", "relatednessscore"), "paraphrase_score"),
+    "translationscore": "translation_score",
 }
 # Languages as headers call them.
 _LANGUAGES = {
@@ -56,9 +61,12 @@ _LANGUAGES = {
 }  # fmt: skip
 
 # Labels in lower case, and whether the sides of such a pair are the same.
-_LABELS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
-# Rows at the beginning of a table that tell labels from scores.
-_FIRST = 1000
+_LABELS = {
+    **dict.fromkeys(("1", "1.0", "true", "yes"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no"), False),
+}
+# Rows at the beginning of a table that tell labels from scores, and the share of them that labels must be.
+_FIRST, _MOSTLY = 1000, 0.9
 
 # Numbers and cells of rows.
 Rows = Iterator[tuple[int, Sequence[str]]]
@@ -97,13 +105,23 @@ def pair_rows(
         rows = table_rows(path, names, unreadable)
     if is_header and not has_names:
         next(rows, None)
-    if "paraphrase_score" not in scores:
-        return PairRows(scored(rows, path, unreadable), scores)
     first = [*islice(rows, _FIRST)]
     rows = chain(first, rows)
-    if all(cells[2].lower() in _LABELS for _, cells in first):
-        return PairRows(scored(_of_same(rows, path, unreadable), path, unreadable), scores[1:])
-    return PairRows(_scaled(scored(rows, path, unreadable), path, score_range, unreadable.name), scores)
+    if scores[:1] == ["label"]:
+        scores = scores[1:]
+        seen = Counter(_LABELS.get(cells[2].lower()) for _, cells in first)
+        # Scores may begin with many ones, so a column without a name must have both labels.
+        can_be = _ROLES.get(_plain(header[places[2]])) == "label" or (seen[True] and seen[False])
+        if can_be and seen[None] <= (1 - _MOSTLY) * len(first):
+            rows = _of_same(rows, path, unreadable)
+        elif "paraphrase_score" in scores:
+            rows = ((number, (*cells[:2], *cells[3:])) for number, cells in rows)
+        else:
+            scores = ["paraphrase_score", *scores]
+    pairs = scored(rows, path, unreadable)
+    if "paraphrase_score" in scores:
+        pairs = _scaled(pairs, path, score_range, unreadable.name)
+    return PairRows(pairs, scores)
 
 
 def _of_same(rows: Rows, path: Path, unreadable: Unreadable) -> Rows:
@@ -142,7 +160,8 @@ def column_roles(
         return {}
     places, scores, is_header = _find_columns(header, languages, columns, str(path), has_names)
     if not is_header and not columns and len(header) > 2:
-        raise InputError(f"{path}: has {len(header)} columns and no known header: name two by --columns")
+        wanted = "name those of source, target and perhaps a score or label by --columns"
+        raise InputError(f"{path}: has {len(header)} columns and no known header: {wanted}")
     named = header if is_header else [str(place + 1) for place in range(len(header))]
     roles = {role: [named[place]] for role, place in zip(("source", "target", *scores), places, strict=True)}
     others = [name for place, name in enumerate(named) if place not in places]
@@ -231,12 +250,12 @@ def _find_columns(
     names = cut(", ".join(map(shown, header)))
     if not columns:
         if sides := find_sides(header, languages):
-            found = {_SCORE_NAMES.get(name.strip().lower()): place for place, name in enumerate(header)}
-            scores = [score for score in _SCORES if score in found]
-            return [*sides, *(found[score] for score in scores)], scores, True
+            found = {_ROLES.get(_plain(name)): place for place, name in enumerate(header)}
+            scores = [role for role in ("label", *_SCORES) if role in found]
+            return [*sides, *(found[role] for role in scores)], scores, True
         if not has_names and len(header) in (2, 3):
-            return list(range(len(header))), _SCORES[: len(header) - 2], False
-        wanted = "name the columns of source and target by `columns`, or --columns"
+            return list(range(len(header))), ["label"][: len(header) - 2], False
+        wanted = "name those of source, target and perhaps a score or label by `columns`, or --columns"
         raise InputError(f"{label}: {wanted}; the first row has {len(header)}: {names}")
     scores = [score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN]
     columns = [column for column in columns if column != _NO_COLUMN]
@@ -247,14 +266,22 @@ def _find_columns(
             raise InputError(f"{label}: {count or 'no'} columns {shown(column)}; the first row has {names}")
     places = [cells.index(column) for column in columns]
     is_header = not are_numbers or find_sides([header[place] for place in places[:2]], languages) is not None
+    if scores[:1] == ["paraphrase_score"] and _ROLES.get(_plain(header[places[2]])) != "paraphrase_score":
+        # It may be a label, unless its name says otherwise.
+        scores = ["label", *scores[1:]]
     return places, scores, is_header
 
 
 def find_sides(header: Sequence[str], languages: tuple[str, str]) -> tuple[int, int] | None:
     """The columns of both sides if a header names them; a language must be named once."""
     names = [name.strip().lower().removeprefix("translation.") for name in header]
+    plain = [*map(_plain, header)]
     named = [[place for place, name in enumerate(names) if is_language(name, code)] for code in languages]
     if languages[0] != languages[1] and [len(places) for places in named] == [1, 1]:
         return named[0][0], named[1][0]
-    found = (sides for sides in _SIDES if {*sides} <= {*names})
-    return next(((names.index(source), names.index(target)) for source, target in found), None)
+    found = (sides for sides in _SIDES if {*sides} <= {*plain})
+    return next(((plain.index(source), plain.index(target)) for source, target in found), None)
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "").replace("_", "")

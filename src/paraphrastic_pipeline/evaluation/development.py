@@ -15,6 +15,7 @@ from paraphrastic_pipeline.evaluation.held_out import held_out_score, read_held_
 from paraphrastic_pipeline.evaluation.testset_names import DEVELOPMENT
 from paraphrastic_pipeline.evaluation.testsets import read_testsets
 from paraphrastic_pipeline.training.inputs import Development
+from paraphrastic_pipeline.training.model_selection import MANY
 
 log = logging.getLogger(__name__)
 
@@ -54,9 +55,10 @@ class DevelopmentData(NamedTuple):
         """How `train_model` scores a model; None if there is nothing to score it on."""
         number = sum(len(each.sides[0]) for each in read_held_out(self.held_out)) if self.held_out else 0
         held_out = self.held_out if number else None
-        log.info("training can be scored on %d held-out pairs", number)
         wanted = {"held_out": held_out, "sts2017": self.testsets}
         data = [path for name, path in wanted.items() if path and self.choose_by in ("mean", name)]
+        if data and number < MANY:
+            log.warning("warning: training is scored on only %d held-out pairs", number)
         return Development(self._score, data) if data else None
 
     def _score(self, files: Any) -> float:

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 SWEEP = ["dropout", "megabatch", "mining_precision", "held_out", "sts2017", "development", "chosen"]
 _SCORES = SWEEP[3:6]
 # Scores on fewer pairs say little.
-_MANY = 100
+MANY = 100
 
 
 def choose_model(scores: Sequence[Path], sweep: Path) -> None:
@@ -39,7 +39,7 @@ def choose_model(scores: Sequence[Path], sweep: Path) -> None:
     chosen = max(range(len(scores)), key=lambda run: values[run].get("development", 0.0))
     folder = scores[chosen].parent
     log.info("%s: chosen from %d runs with the scores %s", folder, len(scores), values[chosen])
-    if len(scores) > 1 and values[chosen].get("held_out_pairs", _MANY) < _MANY:
+    if len(scores) > 1 and values[chosen].get("held_out_pairs", MANY) < MANY:
         log.warning("warning: only %d held-out pairs compare the runs", values[chosen]["held_out_pairs"])
     names = [*_files(folder), CONFIG]
     _copy(folder, output, names)

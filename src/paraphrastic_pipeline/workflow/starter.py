@@ -77,12 +77,18 @@ def starter_configuration(
     identifier = Path(datasets[checked.language_id].files[0].location) if checked.language_id else Path()
     scored = [_look_at(corpus, score_range, identifier, notes) for corpus in used]
     if score_range:
-        config["extraction"] = {
-            "score_range": {each.name: [*score_range] for each in used if each.files[0].path}
-        }
-    if len(languages) == 1 and all(scored):
-        selection.pop("paraphrase_score")
-    elif len(languages) == 1:
+        own = [
+            each.name
+            for each, has_scores in zip(used, scored, strict=True)
+            if has_scores and each.files[0].path
+        ]
+        config["extraction"] = {"score_range": {name: [*score_range] for name in own}}
+    if all(scored):
+        selection.pop("paraphrase_score", None)
+        if section == "bitext":
+            selection |= {"paraphrase_score": {"min": 0.4}}
+        notes.append("Pairs with a score below 0.4 are left out.")
+    elif any(scored) or len(languages) == 1:
         notes.append("There is a corpus without paraphrase scores, so no pair is dropped for its score.")
     if not selection:
         definition.pop("selection")
@@ -129,8 +135,8 @@ def _look_at(dataset: Dataset, score_range: Sequence[float], identifier: Path, n
         hint = "; for a table with several columns, name those of source and target: --columns SOURCE TARGET"
         raise InputError(f"{path}: no pair can be read in it{hint}")
     notes.append(f"{_in_comment(str(path))}:")
-    if "paraphrase_score" in roles and "paraphrase_score" not in pairs.scores:
-        roles["label"] = roles.pop("paraphrase_score")
+    if "paraphrase_score" in pairs.scores and "paraphrase_score" not in roles:
+        roles["paraphrase_score"] = roles.pop("label")
     notes += [f"  {role.replace('_', ' ')}: {_in_comment(', '.join(names))}" for role, names in roles.items()]
     if unreadable.different:
         rows = f"{unreadable.different:,} of the first {unreadable.rows:,} rows"

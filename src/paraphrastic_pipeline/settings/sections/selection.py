@@ -114,6 +114,7 @@ class BitextSelection:
 
     length: LengthFilter | None = setting({"max": 100}, original="min: 3, count: first")
     language: LanguageFilter | None = setting(LanguageFilter, original=None)
+    paraphrase_score: Span | None = None
 
 
 @section
