@@ -54,7 +54,7 @@ def selected(folder, texts, preparation=PREPARATION, **filters):
     extract_corpus("aligned", files, [{"languages": (code,)} for code in languages], languages, pairs)
     score_pairs(pairs, scores, languages=languages, preparation=preparation)
     options = {"selection": selection_of(filters), "preparation": preparation, "seed": 1}
-    select_pairs([scores], *filter_files(folder), languages=languages, **options)
+    select_pairs([scores], *filter_files(folder), languages=languages, allow_few=True, **options)
     return pq.read_table(scores).to_pydict(), pq.read_table(folder / "out.parquet")["source"].to_pylist()
 
 

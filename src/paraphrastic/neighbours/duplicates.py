@@ -87,9 +87,15 @@ def near_duplicates(
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
     new = _finite(vectors, model, language, "vectors")
     old = new[:0] if against is None else _finite(against, model, language, "against")
-    n, m = len(new), len(old)
-    if n and m and new.shape[1] != old.shape[1]:
+    if len(new) and len(old) and new.shape[1] != old.shape[1]:
         raise InputError(f"vectors have {new.shape[1]} dimensions, but against has {old.shape[1]}")
+    return _compared(new, old, threshold, threads or available_cores(), progress)
+
+
+def _compared(
+    new: Float32, old: Float32, threshold: float, threads: int, progress: Callable[[float], None] | None
+) -> Duplicates:
+    n, m = len(new), len(old)
     with not_forked():
         bound = bound_for_threshold(new, threshold)
     originals, cosines = np.full(m + n, NOTHING, np.int64), np.zeros(m + n)
@@ -127,13 +133,12 @@ def near_duplicates(
             compare_later(slices(len(rows.indices), PART, part.stop), rows.__getitem__, kept_of(rows[part]))
         return kept_of(rows)
 
-    with multiplying_workers(threads or available_cores()) as workers:
+    with multiplying_workers(threads) as workers:
         for block in (*slices(m, BLOCK), *slices(m + n, BLOCK, m)):
             kept = undecided(block) if block.start < m else settle(undecided(block))
             later = max(block.stop, m)
             compare_later(slices(m + n, PART, later), undecided, kept)
             if progress and n:
-                # The share of all pairs.
                 pairs = (m + n - later) ** 2 / 2 + (later - block.stop) * n
                 progress(1 - pairs / (n * n / 2 + m * n))
     return Duplicates(originals[m:], cosines[m:])
