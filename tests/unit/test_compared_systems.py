@@ -31,7 +31,6 @@ def config(**changes: Any) -> dict[str, Any]:
         "definitions": DEFINITIONS,
         "systems": SYSTEMS,
         "evaluation": {**evaluation, **changes},
-        "selection": {"paraphrase": {"paraphrase_score": None}},
         **{"studies": {}, "language_choice": {"models": []}},
     }
 

@@ -41,7 +41,6 @@ def test_a_corpus_of_two_files_or_for_two_models(mine: Path) -> None:
     assert files == [("news.de", ("de",), digests[0]), ("pairs.txt", ("en",), digests[1])]
     # In one language, two files are like captions.
     paraphrases = changed("definitions.de.corpora", [{**entry, "languages": ["de"]}])
-    paraphrases["selection"] = {"paraphrase": {"paraphrase_score": None}}
     assert datasets_of(configured(paraphrases), REGISTRY)["pairs"].kind == "captions"
     # One file can serve several languages; a translation memory often does.
     config = changed("definitions.de.corpora", [{"path": "pairs.txt", "name": "ours", "kind": "tsv"}])
@@ -93,7 +92,6 @@ def mining(**changes: object) -> dict:
     mined = {"languages": ["de", "en"], "corpora": ["sample_opus"], "encoder": "de"}
     config["mined"] = {"found": {**mined, **changes}}
     config["definitions"]["en"]["corpora"] = ["found"]
-    config["definitions"]["en"]["selection"] = {"paraphrase": {"paraphrase_score": None}}
     return config
 
 

@@ -69,8 +69,7 @@ FAULTS: dict[str, list[tuple[object, str, str]]] = {
         (FRENCH, ".corpora", "missing"),
     ],
     "definitions.en": [
-        (CAPTIONS, "selection.paraphrase.paraphrase_score", "'multi30k_captions'"),
-        ({**CAPTIONS, "selection": SELECTED}, ".selection.paraphrase.rank.by", "score"),
+        ({**CAPTIONS, "selection": SELECTED}, ".selection.paraphrase.rank.by", "'multi30k_captions'"),
         ({**CAPTIONS, "encoder": {"languages": "separate"}}, ".encoder.languages", "two languages"),
     ],
     "max_pairs": [({"opensub": 3}, "", "did you mean")],

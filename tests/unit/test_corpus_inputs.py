@@ -195,35 +195,26 @@ def test_tables_hold_what_was_written(tmp_path, kind):
         ("anchor,positive,label", ["True", "FALSE", "true"]),
     ],
 )
-def test_pairs_that_a_label_calls_different_are_left_out(tmp_path, header, labels):
+def test_labels_are_scores(tmp_path, header, labels):
     text = "".join(f"a{number},b{number},{label}\n" for number, label in enumerate(labels))
     counts, rows, _ = extract(tmp_path, "csv", f"{header}\n{text}", ("en", "en"))
-    assert counts == {"lines": 4, "pairs": 2, "unreadable": 0, "different": 1}
-    assert rows == [{"source": f"a{n}", "target": f"b{n}", "line": n + 2} for n in (0, 2)]
-
-
-def test_a_cell_that_is_no_label_is_unreadable(tmp_path):
-    rows = "".join(f"a{number},b,{label}\n" for number, label in enumerate(["1", "0", ""] + ["1"] * 30))
-    counts, found, faults = extract(tmp_path, "csv", f"en,de,label\n{rows}", share=0.5)
-    assert (len(found), counts["unreadable"], counts["different"], faults) == (31, 1, 1, [4])
+    assert (counts["pairs"], counts["unreadable"]) == (3, 0)
+    assert [row["paraphrase_score"] for row in rows] == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
-    ("header", "columns", "cells", "kept", "scores"),
+    ("header", "columns", "cells", "scores"),
     [
-        # Both a label and a score; scores that are all ones at first; a label with a name of its own.
-        ("sentence1,sentence2,label,score", (), ["1,0.9", "0,0.8"], 1, [0.9]),
-        ("sentence1,sentence2,score,label", (), ["0.9,1", "0.8,0"], 1, [0.9]),
-        ("sentence1,sentence2,score", (), ["1", "1"], 2, [1.0, 1.0]),
-        ("one,two,Quality", ("one", "two", "Quality"), ["1", "0"], 1, None),
-        ("one,two,quality", ("one", "two", "quality"), ["1", "1"], 2, [1.0, 1.0]),
+        # A label counts more than a score.
+        ("sentence1,sentence2,label,score", (), ["1,0.9", "0,0.8"], [1, 0]),
+        ("sentence1,sentence2,score,label", (), ["0.9,1", "0.8,0"], [1, 0]),
+        ("one,two,Quality", ("one", "two", "Quality"), ["1", "0.5"], [1, 0.5]),
     ],
 )
-def test_labels_are_told_from_scores(tmp_path, header, columns, cells, kept, scores):
+def test_which_column_is_the_score(tmp_path, header, columns, cells, scores):
     text = "".join(f"a{number},b,{cell}\n" for number, cell in enumerate(cells))
     _, rows, _ = extract(tmp_path, "csv", f"{header}\n{text}", ("en", "en"), columns=columns)
-    assert len(rows) == kept
-    assert [row.get("paraphrase_score") for row in rows] == (scores or [None] * kept)
+    assert [row["paraphrase_score"] for row in rows] == scores
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_reasons_counts_and_examples(tmp_path, caplog):
         target_tokens=[10, 3, 60, 60, 10, 10],
         source_language=["en", "en", "de", "de", "de", "en"],
         trigram_overlap=[0.7, 0, 0.9, 0, 0.9, 0.1],
-        paraphrase_score=[0.4, 0.1, 0.1, 0.8, 0.8, None],
+        paraphrase_score=[0.4, 0.1, 0.1, 0.8, None, 0.3],
         line=[11, 12, 13, 14, 15, 16],
     )
     counts, kept, dropped = select(tmp_path, pairs, PAPER)
@@ -42,7 +42,7 @@ def test_reasons_counts_and_examples(tmp_path, caplog):
     assert {int(row["line"]): row["reason"] for row in dropped} == of_lines
     shown = dropped[3]
     assert (shown["source"], shown["trigram_overlap"]) == ("tab bed", "0.9000")
-    assert dropped[4]["paraphrase_score"] == ""
+    assert shown["paraphrase_score"] == ""
     (message,) = caplog.messages
     assert "83%" in message
 
@@ -74,7 +74,7 @@ def test_neither_blocks_nor_shards_matter_and_examples_are_seeded(tmp_path, monk
         ({"source": []}, ("en", "en"), "empty: no pairs"),
         ({"source_tokens": [0, 60, 60], "target_tokens": [5, 60, 60]}, ("en", "en"),
          "of 3 .*empty 1, length 2.*selection.paraphrase.length"),
-        ({"paraphrase_score": [None]}, ("en", "en"), "of 1 .*selection.paraphrase.paraphrase_score"),
+        ({"paraphrase_score": [0.3]}, ("en", "en"), "of 1 .*selection.paraphrase.paraphrase_score"),
         ({"target_probability": [0.0, 0.05]}, ("en", "zh"), "of 2 .*language 2.*selection.bitext.language"),
     ],
 )  # fmt: skip

@@ -56,13 +56,14 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("score", [False, True])
-def test_paraphrases_with_and_without_scores(tmp_path: Path, score: bool) -> None:
+def test_pairs_with_low_scores_are_counted_and_not_shown(tmp_path: Path, score: bool) -> None:
     path = write_pairs(tmp_path / "my.tsv", score=score)
-    columns = ["1", "2", "3"][: 2 + score]
-    config = yaml.safe_load(starter_configuration(["en"], [path], "en.yaml", columns=columns))
-    assert config["models"] == ["en"]
-    assert bool(config["definitions"]["en"].get("selection")) is not score
-    check_config(config)
+    text = starter_configuration(["en"], [path], "en.yaml", columns=["1", "2", "3"][: 2 + score])
+    assert yaml.safe_load(text)["models"] == ["en"]
+    assert ("4 of the first 9" in text) is score
+    assert ("#     Sentence 0 is here." in text) is not score
+    assert "#     Sentence 4 is here." in text or not score
+    check_config(yaml.safe_load(text))
 
 
 @pytest.mark.parametrize(("languages", "section"), [(["en", "xog"], "bitext"), (["xog"], "paraphrase")])

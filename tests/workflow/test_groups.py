@@ -20,7 +20,7 @@ definitions:
       - sample_paranmt
 language_id: null
 selection:
-  paraphrase: {language: null, trigram_overlap: null, near_copy: null, paraphrase_score: null, length: null}
+  paraphrase: {language: null, trigram_overlap: null, near_copy: null, length: null}
 max_pairs: {sample_paranmt: 100}
 vocabulary: {size: 300}
 training: {dimension: 16, epochs: 1, engine: fused}

@@ -24,7 +24,7 @@ language_id: null
 shards: 2
 selection:
   bitext: {language: null}
-  paraphrase: {language: null, trigram_overlap: null, paraphrase_score: null, length: {min: 1}}
+  paraphrase: {language: null, trigram_overlap: null, length: {min: 1}}
 max_pairs: {sample_paranmt: 100}
 vocabulary: {size: 300}
 training: {dimension: 32, init_std: 0.1, learning_rate: 0.01, epochs: 20}
@@ -138,7 +138,7 @@ language_id: null
 shards: 1
 selection:
   paraphrase:
-    {language: null, paraphrase_score: null, length: null, trigram_overlap: null, near_copy: null,
+    {language: null, length: null, trigram_overlap: null, near_copy: null,
      rank: {by: translation_score, min: 0.5, max: 1}}
 vocabulary: {size: 300}
 evaluation: {sts: sample_sts}

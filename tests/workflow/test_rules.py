@@ -17,12 +17,10 @@ definitions:
   paraphrases:
     languages: [en]
     corpora: [subtitles_mined]
-    selection: {paraphrase: {paraphrase_score: null}}
   pupil: {languages: [en, fr], corpora: [sample_aligned], training: {soup: 2, init: teacher, teacher: fr}}
   transformer:
     languages: [en]
     corpora: [subtitles_translated]
-    selection: {paraphrase: {paraphrase_score: null}}
     encoder: {transformer: some/transformer}
 mined:
   subtitles_mined: {languages: [fr, en], corpora: [sample_aligned], encoder: fr, min_similarity: 0.7}

@@ -140,10 +140,14 @@ class NearCopy(Filter):
 
 
 class ParaphraseScore(Filter):
-    """The corpus's own score of a paraphrase is within bounds."""
+    """The corpus's own score or label of a pair, if there is one, is within bounds."""
 
     name = "paraphrase_score"
     needs = ("paraphrase_score",)
+
+    def accept(self, scores: Scores) -> Bool:
+        """Whether the score is within bounds, or null."""
+        return super().accept(scores) | np.isnan(scores[:, 0])
 
 
 # The filters in the order in which they are applied; that of pairs without text has no setting.

@@ -31,13 +31,12 @@ class RowError(Exception):
 class Unreadable:
     """Counts the rows of a corpus, to which readers add, and those among them that cannot be read.
 
-    Those that a label marks as `different`, so that they are no pairs, are counted, too. `share` is the
-    largest share of the rows of the corpus of this `name` that may be unreadable.
+    `share` is the largest share of the rows of the corpus of this `name` that may be unreadable.
     """
 
     def __init__(self, name: str, share: float) -> None:
         self.name, self.share = name, share
-        self.rows = self.count = self.different = 0
+        self.rows = self.count = 0
         self._first = ""
 
     def add(self, label: object, line: int, cause: object) -> None:

@@ -59,8 +59,7 @@ def extract_corpus(
         seed: seed of the pairs that are drawn from `groups`; their `line` is the number of a group.
 
     Returns:
-        How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable` or
-        labelled as `different`.
+        How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
 
     Raises:
         InputError: there are too many unreadable rows, sides of unequal length, damaged files, another
@@ -82,12 +81,8 @@ def extract_corpus(
         if not writer.rows:
             names = ", ".join(map(str, downloads))
             raise InputError(f"{names}: the corpus is empty: no pairs in {unreadable.rows:,} rows")
-    left_out = {"unreadable": unreadable.count}
-    if unreadable.different:
-        left_out["different"] = unreadable.different
-        warn(f"{pairs}: {unreadable.different:,} rows are left out, whose labels say that the sides differ")
-    warn(loss(str(pairs), unreadable.rows, left_out))
-    counts = {"lines": unreadable.rows, "pairs": writer.rows, **left_out}
+    warn(loss(str(pairs), unreadable.rows, {"unreadable": unreadable.count}))
+    counts = {"lines": unreadable.rows, "pairs": writer.rows, "unreadable": unreadable.count}
     logging.info("%s: %s", pairs, counts)
     return counts
 

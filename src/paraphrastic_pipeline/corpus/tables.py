@@ -6,21 +6,19 @@ first record of JSON lines and the schema of Parquet are searched for known name
 inside `translation`), `source` and `target`, and others in `_SIDES`. In TSV and CSV without such a header,
 the two or three columns are source, target and paraphrase score. A header is never a row.
 
-A column of labels says whether the sides of a row are the same; rows with 0, false or no are no pairs. One
-with such a name that holds other numbers has scores.
+A label, 1 or 0, true or false, is a score, too.
 """
 
 import csv
 import functools
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,18 +35,19 @@ from paraphrastic_pipeline.registry.language_labels import labels_of
 _SCORES = ("paraphrase_score", "translation_score")
 # Takes the place of the paraphrase score in `columns` if there is only a translation score.
 _NO_COLUMN = "-"
-# Names of columns that are found without `columns`, in lower case without spaces and `_`: of the two sides,
-# and of labels and scores.
+# Names of columns that are found without `columns`, in lower case without spaces and `_`.
 _SIDES = (
     ("source", "target"), ("src", "tgt"), ("sentence1", "sentence2"), ("text1", "text2"),
     ("question1", "question2"), ("sentencea", "sentenceb"), ("anchor", "positive"), ("query", "positive"),
     ("question", "answer"), ("query", "passage"), ("query", "document"),
 )  # fmt: skip
-_ROLES = {
-    **dict.fromkeys(("label", "labels", "isduplicate", "duplicate", "isparaphrase", "paraphrase"), "label"),
-    **dict.fromkeys(("score", "similarity", "similarityscore", "relatednessscore"), "paraphrase_score"),
-    "translationscore": "translation_score",
-}
+_SCORE_NAMES = {
+    "paraphrase_score": (
+        "label", "labels", "isduplicate", "isparaphrase", "score", "similarity", "similarityscore",
+        "relatednessscore",
+    ),
+    "translation_score": ("translationscore",),
+}  # fmt: skip
 # Languages as headers call them.
 _LANGUAGES = {
     "ar": "arabic", "bg": "bulgarian", "bn": "bengali", "ca": "catalan", "cs": "czech", "da": "danish",
@@ -59,14 +58,10 @@ _LANGUAGES = {
     "ru": "russian", "sk": "slovak", "sl": "slovenian", "sr": "serbian", "sv": "swedish", "th": "thai",
     "tr": "turkish", "uk": "ukrainian", "ur": "urdu", "vi": "vietnamese", "zh": "chinese",
 }  # fmt: skip
-
-# Labels in lower case, and whether the sides of such a pair are the same.
-_LABELS = {
-    **dict.fromkeys(("1", "1.0", "true", "yes"), True),
-    **dict.fromkeys(("0", "0.0", "false", "no"), False),
-}
-# Rows at the beginning of a table that tell labels from scores, and the share of them that labels must be.
-_FIRST, _MOSTLY = 1000, 0.9
+# Labels that are scores.
+_LABELS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+# Kinds of tables in which each record or the schema names the columns.
+_WITH_NAMES = ("jsonl", "parquet")
 
 # Numbers and cells of rows.
 Rows = Iterator[tuple[int, Sequence[str]]]
@@ -78,6 +73,24 @@ class PairRows:
 
     rows: Iterator[tuple[Any, ...]]
     scores: Sequence[str] = ()
+
+
+class Columns(NamedTuple):
+    """Where a table has source, target and `scores`: `places`, from 0, among the `names` of all columns.
+
+    Without a header, the names are numbers from 1.
+    """
+
+    names: Sequence[str]
+    places: Sequence[int]
+    scores: Sequence[str]
+    is_header: bool
+
+    def roles(self) -> dict[str, str]:
+        """The names of columns by what they are taken for, such as `source` or `not used`."""
+        roles = zip(("source", "target", *self.scores), self.places, strict=True)
+        others = ", ".join(name for place, name in enumerate(self.names) if place not in self.places)
+        return {role: self.names[place] for role, place in roles} | ({"not used": others} if others else {})
 
 
 def pair_rows(
@@ -94,78 +107,20 @@ def pair_rows(
         InputError: the file cannot be read, has no such columns, or its name does not end as its kind wants;
             or later, a score is not in the range.
     """
-    if not (header := _header(kind, path)):
+    if not (found := find_columns(kind, path, languages, columns)):
         return PairRows(iter(()))
-    has_names = kind in ("jsonl", "parquet")
-    places, scores, is_header = _find_columns(header, languages, columns, str(path), has_names)
+    names, places, scores, is_header = found
     if kind == "tsv":
-        rows = tabbed_rows(Text(path), (len(header),), places, unreadable)
+        rows = tabbed_rows(Text(path), (len(names),), places, unreadable)
     else:
-        names = [header[place] if has_names else str(place + 1) for place in places]
-        rows = table_rows(path, names, unreadable)
-    if is_header and not has_names:
+        has_names = kind in _WITH_NAMES
+        rows = table_rows(
+            path, [names[place] if has_names else str(place + 1) for place in places], unreadable
+        )
+    if is_header and kind not in _WITH_NAMES:
         next(rows, None)
-    first = [*islice(rows, _FIRST)]
-    rows = chain(first, rows)
-    if scores[:1] == ["label"]:
-        scores = scores[1:]
-        seen = Counter(_LABELS.get(cells[2].lower()) for _, cells in first)
-        # Scores may begin with many ones, so a column without a name must have both labels.
-        can_be = _ROLES.get(_plain(header[places[2]])) == "label" or (seen[True] and seen[False])
-        if can_be and seen[None] <= (1 - _MOSTLY) * len(first):
-            rows = _of_same(rows, path, unreadable)
-        elif "paraphrase_score" in scores:
-            rows = ((number, (*cells[:2], *cells[3:])) for number, cells in rows)
-        else:
-            scores = ["paraphrase_score", *scores]
-    pairs = scored(rows, path, unreadable)
-    if "paraphrase_score" in scores:
-        pairs = _scaled(pairs, path, score_range, unreadable.name)
-    return PairRows(pairs, scores)
-
-
-def _of_same(rows: Rows, path: Path, unreadable: Unreadable) -> Rows:
-    """The rows whose label says that both sides are the same, without the label."""
-    for number, (source, target, label, *cells) in rows:
-        is_same = _LABELS.get(label.lower())
-        if is_same:
-            yield number, (source, target, *cells)
-        elif is_same is None:
-            unreadable.add(path, number, f"the label {shown(label)} is neither 0 nor 1")
-        else:
-            unreadable.different += 1
-
-
-def _scaled(rows: Iterator[Any], path: Path, scale: Sequence[float], name: str) -> Iterator[tuple[Any, ...]]:
-    """Rows of the corpus of this name, whose paraphrase scores are scaled to 0 to 1."""
-    low, high = scale
-    for source, target, number, score, *others in rows:
-        if not low <= score <= high:
-            raise InputError(
-                f"{path}:{number}: the score {score:g} does not lie between {low:g} and {high:g}; give the "
-                f"scale by `extraction: {{score_range: {{{name}: [LOW, HIGH]}}}}`, or --score-range LOW HIGH"
-            )
-        yield source, target, number, (score - low) / (high - low), *others
-
-
-def column_roles(
-    kind: str, path: Path, languages: tuple[str, str], columns: Sequence[str]
-) -> dict[str, list[str]]:
-    """The columns of a table by what they are taken for, such as `source` or `not used`.
-
-    Without a header, columns are numbers. An `InputError` says if it cannot be known what they are.
-    """
-    header, has_names = _header(kind, path), kind in ("jsonl", "parquet")
-    if not header:
-        return {}
-    places, scores, is_header = _find_columns(header, languages, columns, str(path), has_names)
-    if not is_header and not columns and len(header) > 2:
-        wanted = "name those of source, target and perhaps a score or label by --columns"
-        raise InputError(f"{path}: has {len(header)} columns and no known header: {wanted}")
-    named = header if is_header else [str(place + 1) for place in range(len(header))]
-    roles = {role: [named[place]] for role, place in zip(("source", "target", *scores), places, strict=True)}
-    others = [name for place, name in enumerate(named) if place not in places]
-    return {**roles, "not used": others} if others else roles
+    scale = score_range if "paraphrase_score" in scores else None
+    return PairRows(scored(rows, path, unreadable, scale), scores)
 
 
 def table_rows(path: str | Path, columns: Sequence[str], unreadable: Unreadable) -> Rows:
@@ -196,13 +151,29 @@ def tabbed_rows(text: Text, widths: Sequence[int], places: Sequence[int], unread
             unreadable.add(text, number, f"{len(cells)} columns, where {expected} are expected")
 
 
-def scored(rows: Rows, label: object, unreadable: Unreadable) -> Iterator[tuple[Any, ...]]:
-    """Rows `source, target, line` and scores, from numbers and cells of source, target and scores."""
+def scored(
+    rows: Rows, label: object, unreadable: Unreadable, scale: Sequence[float] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Rows `source, target, line` and scores, from numbers and cells of source, target and scores.
+
+    With a `scale`, the first score is scaled from its lowest and highest value to 0 and 1.
+    """
     for number, (source, target, *cells) in rows:
         try:
-            yield source, target, number, *map(read_number, cells)
+            scores = [read_number(_LABELS.get(cell.lower(), cell)) for cell in cells]
         except ValueError as error:
             unreadable.add(label, number, f"the score {error}")
+            continue
+        if scale:
+            low, high = scale
+            if not low <= scores[0] <= high:
+                raise InputError(
+                    f"{label}:{number}: the score {scores[0]:g} does not lie between {low:g} and {high:g}; "
+                    f"give the scale by `extraction: {{score_range: {{{unreadable.name}: [LOW, HIGH]}}}}`, "
+                    "or to `paraphrastic new` by --score-range LOW HIGH"
+                )
+            scores[0] = (scores[0] - low) / (high - low)
+        yield source, target, number, *scores
 
 
 def csv_separator(lines: Sequence[str]) -> str:
@@ -243,33 +214,37 @@ def _names_of_record(line: str) -> list[str]:
     return []
 
 
-def _find_columns(
-    header: Sequence[str], languages: tuple[str, str], columns: Sequence[str], label: str, has_names: bool
-) -> tuple[list[int], Sequence[str], bool]:
-    """Where source, target and scores are, from 0; which scores; and whether the first row is a header."""
-    names = cut(", ".join(map(shown, header)))
+def find_columns(kind: str, path: Path, languages: tuple[str, str], columns: Sequence[str]) -> Columns | None:
+    """The columns of a table, by their names or numbers if they are given; None if the table is empty."""
+    if not (header := _header(kind, path)):
+        return None
+    names, has_names = cut(", ".join(map(shown, header))), kind in _WITH_NAMES
+    numbers = [str(place + 1) for place in range(len(header))]
     if not columns:
         if sides := find_sides(header, languages):
-            found = {_ROLES.get(_plain(name)): place for place, name in enumerate(header)}
-            scores = [role for role in ("label", *_SCORES) if role in found]
-            return [*sides, *(found[role] for role in scores)], scores, True
+            plain = [*map(_plain, header)]
+            # The first of the known names is taken.
+            found = {
+                score: plain.index(name)
+                for score, known in _SCORE_NAMES.items()
+                for name in reversed(known)
+                if name in plain
+            }
+            return Columns(header, [*sides, *found.values()], [*found], True)
         if not has_names and len(header) in (2, 3):
-            return list(range(len(header))), ["label"][: len(header) - 2], False
+            return Columns(numbers, range(len(header)), _SCORES[: len(header) - 2], False)
         wanted = "name those of source, target and perhaps a score or label by `columns`, or --columns"
-        raise InputError(f"{label}: {wanted}; the first row has {len(header)}: {names}")
+        raise InputError(f"{path}: {wanted}; the first row has {len(header)}: {names}")
     scores = [score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN]
     columns = [column for column in columns if column != _NO_COLUMN]
     are_numbers = not has_names and all(map(is_count, columns))
-    cells = [str(place) for place in range(1, len(header) + 1)] if are_numbers else header
+    cells = numbers if are_numbers else header
     for column in columns:
         if (count := cells.count(column)) != 1:
-            raise InputError(f"{label}: {count or 'no'} columns {shown(column)}; the first row has {names}")
+            raise InputError(f"{path}: {count or 'no'} columns {shown(column)}; the first row has {names}")
     places = [cells.index(column) for column in columns]
     is_header = not are_numbers or find_sides([header[place] for place in places[:2]], languages) is not None
-    if scores[:1] == ["paraphrase_score"] and _ROLES.get(_plain(header[places[2]])) != "paraphrase_score":
-        # It may be a label, unless its name says otherwise.
-        scores = ["label", *scores[1:]]
-    return places, scores, is_header
+    return Columns(header if is_header else numbers, places, scores, is_header)
 
 
 def find_sides(header: Sequence[str], languages: tuple[str, str]) -> tuple[int, int] | None:

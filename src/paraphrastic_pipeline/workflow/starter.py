@@ -10,7 +10,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, as_read
 from paraphrastic_pipeline.corpus.lines import Unreadable
 from paraphrastic_pipeline.corpus.readers import CorpusFile, read_pairs
-from paraphrastic_pipeline.corpus.tables import column_roles
+from paraphrastic_pipeline.corpus.tables import find_columns
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTRY, check_config
@@ -27,6 +27,8 @@ _SMALL = {"vocabulary": {"size": 8000}, "training": {"dimension": 300, "epochs":
 _TESTS = {"tatoeba": "tatoeba", "bucc": "bucc2018"}
 # Pairs of each file that are looked at, and those of them that a person is shown.
 _LOOKED_AT, _SHOWN = 1000, 3
+# The default of `selection.*.paraphrase_score`.
+_LEAST_SCORE = 0.4
 
 
 def starter_configuration(
@@ -66,30 +68,15 @@ def starter_configuration(
         known = " and ".join(strange)
         notes.append(f"The language identifier does not know {known}, so languages are not checked.")
     section = "bitext" if len(languages) == 2 else "paraphrase"
-    if len(languages) == 1:
-        # No corpus needs to have scores until it is known which ones have.
-        selection |= {"paraphrase_score": None}
     definition = {"languages": list(languages), "corpora": entries, "selection": {section: selection}}
     model = "-".join([code for code in languages if code != "en"] or ["en"])
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
     checked, datasets = check_config(config)
     used = [datasets[name] for name in checked.definitions[model].names]
     identifier = Path(datasets[checked.language_id].files[0].location) if checked.language_id else Path()
-    scored = [_look_at(corpus, score_range, identifier, notes) for corpus in used]
+    scored = [corpus.name for corpus in used if _look_at(corpus, score_range, identifier, notes)]
     if score_range:
-        own = [
-            each.name
-            for each, has_scores in zip(used, scored, strict=True)
-            if has_scores and each.files[0].path
-        ]
-        config["extraction"] = {"score_range": {name: [*score_range] for name in own}}
-    if all(scored):
-        selection.pop("paraphrase_score", None)
-        if section == "bitext":
-            selection |= {"paraphrase_score": {"min": 0.4}}
-        notes.append("Pairs with a score below 0.4 are left out.")
-    elif any(scored) or len(languages) == 1:
-        notes.append("There is a corpus without paraphrase scores, so no pair is dropped for its score.")
+        config["extraction"] = {"score_range": {name: [*score_range] for name in scored}}
     if not selection:
         definition.pop("selection")
     config |= _evaluation(languages, registry)
@@ -120,14 +107,17 @@ def _entry(file: str, target: str | None, columns: Sequence[str], taken: set[str
 
 
 def _look_at(dataset: Dataset, score_range: Sequence[float], identifier: Path, notes: list[str]) -> bool:
-    """Note what a corpus is taken for, and return whether its pairs have paraphrase scores."""
+    """Note what a file is taken for, and return whether it has scores."""
     if not dataset.files[0].path:
-        return "paraphrase_score" in KINDS[dataset.kind].scores
+        return False
     scale = score_range or (0, 1)
     files = [CorpusFile(file.location, file.languages, file.members, scale) for file in dataset.files]
     path, sides = Path(files[0].path), (files[0].languages[0], files[-1].languages[-1])
     is_table = "paraphrase_score" in KINDS[dataset.kind].scores
-    roles = column_roles(dataset.kind, path, sides, files[0].members) if is_table else {}
+    columns = find_columns(dataset.kind, path, sides, files[0].members) if is_table else None
+    if columns and not columns.is_header and not files[0].members and len(columns.names) > 2:
+        wanted = "name those of source, target and perhaps a score or label by --columns"
+        raise InputError(f"{path}: has {len(columns.names)} columns and no known header: {wanted}")
     unreadable = Unreadable(dataset.name, 1.0)
     pairs = read_pairs(dataset.kind, files, unreadable)
     first = [*islice(pairs.rows, _LOOKED_AT)]
@@ -135,17 +125,19 @@ def _look_at(dataset: Dataset, score_range: Sequence[float], identifier: Path, n
         hint = "; for a table with several columns, name those of source and target: --columns SOURCE TARGET"
         raise InputError(f"{path}: no pair can be read in it{hint}")
     notes.append(f"{_in_comment(str(path))}:")
-    if "paraphrase_score" in pairs.scores and "paraphrase_score" not in roles:
-        roles["paraphrase_score"] = roles.pop("label")
-    notes += [f"  {role.replace('_', ' ')}: {_in_comment(', '.join(names))}" for role, names in roles.items()]
-    if unreadable.different:
-        rows = f"{unreadable.different:,} of the first {unreadable.rows:,} rows"
-        notes.append(f"  Pairs with the label 0 or false are left out, which are {rows}.")
+    roles = columns.roles() if columns else {}
+    notes += [f"  {role.replace('_', ' ')}: {_in_comment(name)}" for role, name in roles.items()]
+    has_scores = "paraphrase_score" in pairs.scores
+    if has_scores:
+        kept = [row for row in first if row[3] >= _LEAST_SCORE]
+        low = len(first) - len(kept)
+        notes.append(f"  Pairs below {_LEAST_SCORE} are dropped, {low} of the first {len(first)}.")
+        first = kept or first
     if identifier.is_file():
         notes += _languages_seen(first, sides, LanguageIdentifier(identifier))
     notes.append("  The first pairs are:")
     notes += [f"    {' | '.join(map(_in_comment, row[:2]))}" for row in first[:_SHOWN]]
-    return "paraphrase_score" in pairs.scores
+    return has_scores
 
 
 def _languages_seen(

@@ -114,7 +114,8 @@ class BitextSelection:
 
     length: LengthFilter | None = setting({"max": 100}, original="min: 3, count: first")
     language: LanguageFilter | None = setting(LanguageFilter, original=None)
-    paraphrase_score: Span | None = None
+    paraphrase_score: Span | None = setting({"min": 0.4, "max": 1})
+    """The score or label of a pair, if the corpus has them; null keeps all."""
 
 
 @section
@@ -126,7 +127,6 @@ class ParaphraseSelection(BitextSelection):
     language: LanguageFilter | None = setting(LanguageFilter, original="rule: best, min_probability: 0")
     trigram_overlap: Span | None = setting({"min": 0, "max": 0.7})
     near_copy: NearCopy | None = setting(NearCopy)
-    paraphrase_score: Span | None = setting({"min": 0.4, "max": 1})
 
 
 @section
