@@ -11,9 +11,10 @@ from training_runs import SETTINGS
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training.autograd import AutogradEngine
 from paraphrastic_pipeline.training.captured import CapturedEngine
+from paraphrastic_pipeline.training.delayed_adam import EPSILON
 from paraphrastic_pipeline.training.encoder_modules import AveragedEmbeddings, TrainableEncoder
 from paraphrastic_pipeline.training.fused import FusedEngine
-from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
+from paraphrastic_pipeline.training.fused_kernels import add_dropped
 from paraphrastic_pipeline.training.loss import margin_loss
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Step

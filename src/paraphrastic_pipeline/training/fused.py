@@ -9,6 +9,7 @@ from torch import Tensor
 from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic_pipeline.settings.sections.training import TrainingSettings
 from paraphrastic_pipeline.training import fused_kernels as kernels
+from paraphrastic_pipeline.training.delayed_adam import missed_steps, settle
 from paraphrastic_pipeline.training.loss import loss_and_factors
 from paraphrastic_pipeline.training.sentences import Sentences
 from paraphrastic_pipeline.training.sparse_rows import Parameters, Step, gather
@@ -64,7 +65,7 @@ class FusedEngine:
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()
         batch = gather(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
-        missed = kernels.missed_steps(self.last[batch.rows], step)
+        missed = missed_steps(self.last[batch.rows], step)
         vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
         products = np.empty((blocks, n, kernels.PRODUCTS))
         factors = np.empty((n, 10))
@@ -118,8 +119,8 @@ class FusedEngine:
     def _settle(self, parameters: Parameters, last: Int64, rows: Int32) -> None:
         """Bring `rows`, of which row r is up to date with step `last[r]`, up to the last step."""
         step = self._next_step()
-        missed = kernels.missed_steps(last[rows], step)
-        self._share(len(rows), kernels.settle, parameters, self.width, rows, last, missed, step)
+        missed = missed_steps(last[rows], step)
+        self._share(len(rows), settle, parameters, self.width, rows, last, missed, step)
         last[rows] = self.steps_done
 
     def _share(self, n: int, kernel: Callable[..., None], *arguments: object) -> None:

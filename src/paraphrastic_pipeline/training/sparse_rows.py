@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """The steps that rows have missed, in arrays with one entry per row; see `training.fused_kernels`."""
+    """The steps that rows have missed, in arrays with one entry per row; see `training.delayed_adam`."""
 
     steps: Int64
     """The number k of steps."""

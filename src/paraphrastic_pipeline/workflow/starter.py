@@ -27,8 +27,6 @@ _SMALL = {"vocabulary": {"size": 8000}, "training": {"dimension": 300, "epochs":
 _TESTS = {"tatoeba": "tatoeba", "bucc": "bucc2018"}
 # Pairs of each file that are looked at, and those of them that a person is shown.
 _LOOKED_AT, _SHOWN = 1000, 3
-# The default of `selection.*.paraphrase_score`.
-_LEAST_SCORE = 0.4
 
 
 def starter_configuration(
@@ -74,7 +72,8 @@ def starter_configuration(
     checked, datasets = check_config(config)
     used = [datasets[name] for name in checked.definitions[model].names]
     identifier = Path(datasets[checked.language_id].files[0].location) if checked.language_id else Path()
-    scored = [corpus.name for corpus in used if _look_at(corpus, score_range, identifier, notes)]
+    least = getattr(checked.definitions[model].selection, section).paraphrase_score.min
+    scored = [corpus.name for corpus in used if _look_at(corpus, score_range, least, identifier, notes)]
     if score_range:
         config["extraction"] = {"score_range": {name: [*score_range] for name in scored}}
     if not selection:
@@ -106,7 +105,9 @@ def _entry(file: str, target: str | None, columns: Sequence[str], taken: set[str
     return entry
 
 
-def _look_at(dataset: Dataset, score_range: Sequence[float], identifier: Path, notes: list[str]) -> bool:
+def _look_at(
+    dataset: Dataset, score_range: Sequence[float], least: float, identifier: Path, notes: list[str]
+) -> bool:
     """Note what a file is taken for, and return whether it has scores."""
     if not dataset.files[0].path:
         return False
@@ -129,9 +130,9 @@ def _look_at(dataset: Dataset, score_range: Sequence[float], identifier: Path, n
     notes += [f"  {role.replace('_', ' ')}: {_in_comment(name)}" for role, name in roles.items()]
     has_scores = "paraphrase_score" in pairs.scores
     if has_scores:
-        kept = [row for row in first if row[3] >= _LEAST_SCORE]
+        kept = [row for row in first if row[3] >= least]
         low = len(first) - len(kept)
-        notes.append(f"  Pairs below {_LEAST_SCORE} are dropped, {low} of the first {len(first)}.")
+        notes.append(f"  Pairs below {least:g} are dropped, {low} of the first {len(first)}.")
         first = kept or first
     if identifier.is_file():
         notes += _languages_seen(first, sides, LanguageIdentifier(identifier))
