@@ -169,11 +169,12 @@ def _data(definition: Definition, config: Configuration, datasets: Datasets) -> 
         needed_here = section.language and any(kind in each for each in kinds.values())
         yield f"selection.{kind}.language", needed_here and not known, why
     rank = filters.paraphrase.rank
-    for name in (name for name in names if rank and "paraphrase" in kinds[name]):
+    by = rank.by if rank else "trigram_overlap"
+    for name in (name for name in names if "paraphrase" in kinds[name]):
         of_kind, mined = KINDS.get(datasets[name].kind), config.mined.get(name)
         has = of_kind.scores if of_kind else ("translation_score",) if mined and mined.translator else ()
-        lacks = rank and rank.by not in (*has, "trigram_overlap")
-        yield "selection.paraphrase.rank.by", lacks, f"{name!r} has no such score of its own"
+        lacks = by not in (*has, "trigram_overlap")
+        yield "selection.paraphrase.rank.by", lacks, f"{name!r} has no {by} of its own"
     held_out, sts = definition.held_out and names, "en" in definition.languages and config.evaluation.sts
     measured = {"held_out": held_out, "sts2017": sts, "mean": held_out or sts}[definition.choose_by]
     chosen = len(definition.runs) > 1 or training.early_stopping
