@@ -40,37 +40,6 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
     assert evaluations.evaluated("xling_sts", "fr") == ["en-en"]
 
 
-def test_files_and_arguments_of_an_evaluation() -> None:
-    evaluations = pipeline(evaluation={"bucc": {"testsets": "bucc2018"}})
-    files = {task: evaluations.task_files(of(system="fr", task=task)) for task in ("stsb", "tatoeba", "bucc")}
-    bucc = "results/testsets/bucc/fr-en"
-    assert files == {
-        "stsb": {"testsets": "results/testsets/sts.parquet", "official": "config/published/sts_digests.json"},
-        "tatoeba": {
-            "testsets": ["results/testsets/tatoeba/fr.parquet"],
-            "official": "config/published/tatoeba_digests.json",
-        },
-        "bucc": {
-            "testsets": [f"{bucc}.parquet"],
-            "gold": [f"{bucc}.gold.parquet"],
-            "official": "config/published/bucc_digests.json",
-        },
-    }
-    arguments = {
-        task: evaluations.task_arguments(of(system="fr", task=task))
-        for task in ("sts", "xling_sts", "bucc", "polish")
-    }
-    assert arguments == {
-        "sts": {},
-        "xling_sts": {"tracks": ["en-en"]},
-        "bucc": {"pairs": ["fr-en"]},
-        "polish": {"suite": "polish"},
-    }
-    common = {"task": "sts", "source": "untrained", "bootstrap_samples": 1000, "sample": False}
-    assert evaluations.about_result(of(system="fr-untrained", task="sts")) == common
-    assert evaluations.about_result(of(system="fr", task="sts")) == {**common, "source": "measured"}
-
-
 def test_only_names_tasks() -> None:
     with pytest.raises(InputError, match=r"config: evaluation.only.tatoba: 'tatoba' .*'tatoeba'"):
         pipeline(evaluation={"only": {"tatoba": []}})
@@ -128,15 +97,6 @@ def test_contamination_does_not_depend_on_the_tables(evaluation: dict) -> None:
         "results/testsets/bucc/de-en.parquet",
     ]
     assert found.testset_name("bucc") == "bucc2018"
-
-
-def test_a_card_tells_of_what_the_model_knows() -> None:
-    evaluations = pipeline()
-    assert evaluations.card_results(of(model="fr")) == [
-        "results/eval/fr/sts.json",
-        "results/eval/fr/xling_sts.json",
-    ]
-    assert len(evaluations.tokenizer_files(of(model="fr"))) == 2
 
 
 def test_speed_that_is_off_is_refused_by_its_key() -> None:

@@ -94,15 +94,6 @@ def test_a_function_is_run_again_when_its_code_changes_only(finished: Path, edit
     assert "encode_dataset" not in plan
 
 
-@pytest.mark.parametrize("asked", [(), ("--max-jobs-per-timespan", "50/1s")])
-def test_jobs_per_second_are_limited_only_if_asked_for(pipeline: Path, asked: tuple[str, ...]) -> None:
-    with (pipeline / "rules/hooks.smk").open("a") as hooks:
-        hooks.write("\n\nonsuccess:\n    print(f'limit: {workflow.scheduler.job_rate_limiter}')\n")
-    run = snakemake(pipeline, *asked, "--", "resources/downloads/sample_sts/STS.zip")
-    assert run.returncode == 0, run.stdout
-    assert ("limit: None" in run.stdout) == (not asked)
-
-
 def test_a_setting_of_chinese_concerns_no_other_language(finished: Path) -> None:
     configure(finished, "text.segmentation.zh", "full")
     configure(finished, "text.folding.tr", "dotless")

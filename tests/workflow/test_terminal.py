@@ -6,8 +6,7 @@ import subprocess
 import termios
 from pathlib import Path
 
-import pytest
-from pipelines import command, copy_pipeline, environment, snakemake
+from pipelines import command, copy_pipeline, environment
 
 
 def on_terminal(folder: Path, *arguments: str) -> tuple[int, str]:
@@ -55,13 +54,3 @@ def test_a_fault_is_shown(tmp_path: Path) -> None:
     assert status == 1
     assert "STS.zip" in shown
     assert "Error in rule" in shown
-
-
-@pytest.mark.slow("runs the pipeline once more")
-def test_without_a_terminal_the_output_is_snakemakes(tmp_path: Path) -> None:
-    folder = copy_pipeline(tmp_path / "pipeline")
-    run = snakemake(folder, "results/testsets/sts.parquet")
-    assert run.returncode == 0, run.stdout
-    assert "Prepare the test sets sts" in run.stdout
-    assert "2 of 2 steps (100%) done" in run.stdout
-    assert "\x1b" not in run.stdout
