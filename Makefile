@@ -91,9 +91,8 @@ papers: .venv/installed-all  ## every table of the papers on small stand-in data
 	      $(if $(MIRROR),--config mirror=$(abspath $(MIRROR))) -- paper_tables results/report.html || exit; \
 	done
 
-# Processes that run tests side by side, each with one thread. One more than there are cores, since some of them wait
-# for what several tests share.
-WORKERS ?= $(shell expr $$(nproc) + 1)
+# Processes that run tests side by side, each with one thread.
+WORKERS ?= $(shell nproc)
 PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 PARALLEL = -n $(WORKERS) --dist loadgroup
 

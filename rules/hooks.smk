@@ -2,8 +2,6 @@
 
 from snakemake.logging import logger
 
-from paraphrastic_pipeline.report.outcome import summary
-
 
 onstart:
     # With a limit on jobs per second, each look of Snakemake's scheduler at its jobs makes it look again a second
@@ -17,5 +15,8 @@ onstart:
 
 
 onsuccess:
+    # Imported here, since a dry run needs none of its libraries.
+    from paraphrastic_pipeline.report.outcome import summary
+
     for line in summary(settings.models) if workflow.is_main_process else ():
         logger.info(line)

@@ -23,14 +23,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # Runs of the pipeline come first, so that no process is left with a long one at the end. One begins with
-    # the run of the sample; the others have tests that need not wait for it.
+    # One process begins with the run of the sample, while the others have tests that need not wait for it.
     of_sample = [item for item in items if "finished_once" in getattr(item, "fixturenames", ())]
     first = next((item for item in of_sample if not any(item.iter_markers("slow"))), None)
-    items.sort(key=lambda item: (item is not first, item.path.parent.name == "unit", item in of_sample))
+    items.sort(key=lambda item: (item is not first, item in of_sample, item.path.parent.name == "unit"))
     import torch
 
     for item in items:
+        if item.path.parent.name == "unit":
+            # The tests of a file share its fixtures and imports, so one process runs them all.
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         if not torch.cuda.is_available() and any(item.iter_markers("gpu")):
             item.add_marker(pytest.mark.skip(reason="no GPU: torch sees none"))
     if not config.getoption("--slow"):

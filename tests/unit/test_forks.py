@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import os, threading
 from multiprocessing import get_context
@@ -36,6 +38,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow("forks many processes")
 def test_a_process_that_is_forked_among_searching_threads_works() -> None:
     # BLAS gets a pool of threads.
     variables = {**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from pair_files import write_pairs
-from sentence_transformers import SentenceTransformer
 from small_corpus import sentence_pairs
 from tiny_transformer import write_bert
 from torch import nn
 from training_runs import CONFIG, SETTINGS, history
-from transformers import AutoModel, AutoTokenizer, BertTokenizer, get_linear_schedule_with_warmup
 from unicode_text import ODD
 
 from paraphrastic import load_model
@@ -87,7 +86,9 @@ class Plain(nn.Module):
 
     def __init__(self, bert: Path, start: dict[str, torch.Tensor], size: int | None) -> None:
         super().__init__()
-        self.bert = AutoModel.from_pretrained(bert, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+        self.bert = transformers.AutoModel.from_pretrained(
+            bert, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
         self.lstm = nn.LSTM(32, size, batch_first=True) if size else None
         if self.lstm is not None:
             names = {name: f"encoder.1.encoder.{name}" for name, _ in self.lstm.named_parameters()}
@@ -123,7 +124,7 @@ def test_the_same_steps_in_plain_torch_give_the_same_parameters(
         spared = [each for each in plain.parameters() if each.dim() < 2]
         groups = [{"params": decayed, "weight_decay": 0.01}, {"params": spared, "weight_decay": 0.0}]
         optimizer = torch.optim.AdamW(groups, lr=RUN.learning_rate)
-        schedule = get_linear_schedule_with_warmup(optimizer, math.ceil(0.1 * steps), steps)
+        schedule = transformers.get_linear_schedule_with_warmup(optimizer, math.ceil(0.1 * steps), steps)
         n_steps = 0
         for epoch in range(2):
             for sentences, _ in megabatches(pairs, given.settings, Progress(epoch, batches_read=n_steps)):
@@ -166,6 +167,8 @@ def test_a_folder_is_one_of_sentence_transformers(
 ) -> None:
     folder = trained(tmp_path / "model", inputs(data, bert, pooling, loss=loss))
     ours = load_model(folder)
+    from sentence_transformers import SentenceTransformer
+
     theirs = SentenceTransformer(str(folder), device="cpu", trust_remote_code=pooling == "lstm_last")
     sentences = ["A man plays.", "Ein Mann spielt, was?", "café 42 🌍 [CLS]", "two dogs " * 5_000, "x"]
     np.testing.assert_allclose(ours.embed_raw_text(sentences), theirs.encode(sentences), atol=1e-5)
@@ -183,21 +186,23 @@ def test_odd_text_is_prepared_by_the_tokenizer_in_training_in_use_and_elsewhere(
     )
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
     (start / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
-    BertTokenizer(
+    transformers.BertTokenizer(
         str(start / "vocab.txt"), do_lower_case=False, strip_accents=False, tokenize_chinese_chars=False
     ).save_pretrained(start)
-    model = AutoModel.from_pretrained(start)
+    model = transformers.AutoModel.from_pretrained(start)
     model.resize_token_embeddings(len(pieces))
     model.save_pretrained(start)
     data = write_data(tmp_path, start)
     transformer = Transformer(place=str(start))
     cut = load_tokenizer(transformer, lowercase=True)
     assert "[UNK]" not in cut.tokenize(" ".join(ODD[:4]))
-    plain = AutoTokenizer.from_pretrained(start)
+    plain = transformers.AutoTokenizer.from_pretrained(start)
     for text, clean in zip(ODD, prepare_text(ODD, lowercase=True), strict=True):
         assert cut.tokenize(text) == plain.tokenize(clean), ascii(text)
     folder = trained(tmp_path / "model", inputs(data, start, epochs=0))
     ours: Any = load_model(folder)
+    from sentence_transformers import SentenceTransformer
+
     theirs = SentenceTransformer(str(folder), device="cpu")
     assert {tokenizer_digest(each.tokenizer) for each in (ours, theirs)} == {tokenizer_digest(cut)}
     np.testing.assert_allclose(ours.embed_raw_text(ODD), theirs.encode(ODD), atol=1e-5)

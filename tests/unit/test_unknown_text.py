@@ -1,6 +1,7 @@
 """Test what becomes of text that a vocabulary has no piece for, from training to vectors."""
 
 import dataclasses
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -185,6 +186,7 @@ def test_text_that_sentencepiece_reserves_costs_no_other_piece(tmp_path: Path, u
         assert processor.unk_id() not in processor.encode(text), text
 
 
+@functools.cache
 def shipped() -> list[Any]:
     """One definition of each shipped configuration for each kind of encoder and vocabulary."""
     found = {}

@@ -10,6 +10,7 @@ import sys
 import traceback
 
 import jsonschema  # noqa: F401 (imported by every run, like the next ones)
+import pydantic.dataclasses  # noqa: F401
 import snakemake.cli
 import snakemake.profiles
 import snakemake.report.html_reporter

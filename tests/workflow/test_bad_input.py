@@ -66,6 +66,7 @@ LONG = ["much too long " * 40] * 20
 FETCHED = "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: "
 
 
+@pytest.mark.slow("runs on damaged data")
 @pytest.mark.parametrize(
     ("english", "foreign", "more", "target", "message"),
     [
@@ -82,6 +83,7 @@ def test_a_corpus_that_cannot_be_used(pipeline: Path, opus: Opus, english, forei
     fails(pipeline, target, message)
 
 
+@pytest.mark.slow("runs on damaged data")
 def test_bytes_that_are_not_utf8(pipeline: Path, opus: Opus) -> None:
     opus()
     write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, [*FOREIGN[:41], "\udcff", *FOREIGN[42:]])
@@ -93,6 +95,7 @@ def test_bytes_that_are_not_utf8(pipeline: Path, opus: Opus) -> None:
     fails(pipeline, PAIRS, "en-xx.txt.zip: c.xx:42: not UTF-8: byte 0xff (1 of 500 rows")
 
 
+@pytest.mark.slow("runs on damaged data")
 def test_an_sts_archive_with_a_missing_file(pipeline: Path, opus: Opus) -> None:
     opus()
     archive = pipeline / "data/sample/STS.zip"

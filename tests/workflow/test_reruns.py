@@ -78,7 +78,7 @@ def test_a_language_by_its_code(pipeline: Path, language: str, others: str) -> N
     assert not [m for m in plan.messages if re.search(rf" (of|for|Train) ({others})\b", m)]
 
 
-@pytest.mark.parametrize("fewer", ["languages=[fr]", "models=[en, de]", "models=[es]"])
+@pytest.mark.parametrize("fewer", ["languages=[fr]", "models=[en, de]"])
 def test_fewer_models_train_nothing_anew(finished_once: Path, fewer: str) -> None:
     rules = planned(finished_once, "--config", fewer, "--", "results/tables/sts.csv").rules
     assert rules <= {"tabulate_systems"}
@@ -131,52 +131,41 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
     assert planned(finished_once, "--config", "mirror=http://elsewhere", "--", "all").rules == set()
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "expected"),
-    [
-        ("training/loop.py", '"""The training loop', '"""A training loop', set()),
-        (
-            "evaluation/system_tables.py",
-            "one model per language",
-            "a model per language",
-            {"tabulate_systems"},
-        ),
-        ("corpus/filters.py", "\nTOKENS = ", "\n# Extra.\nTOKENS = ", set()),
-        ("report/model_card.md", "## Scores", "## All scores", {"write_card"}),
-        ("settings/sections/training.py", '    """The dimension of', '    """The number of', set()),
-        ("corpus/filters.py", 'name = "empty"', 'name = "none"', {"select_pairs"}),
-    ],
-)
 def test_code_is_run_again_when_it_changes_and_not_when_what_it_does_not_use_does(
-    finished: Path, edit: Edit, file: str, old: str, new: str, expected: set[str]
+    finished: Path, edit: Edit
 ) -> None:
-    edit(finished / "src/paraphrastic_pipeline" / file, old, new)
+    package = finished / "src/paraphrastic_pipeline"
+    edit(package / "training/loop.py", '"""The training loop', '"""A training loop')
+    edit(package / "settings/sections/training.py", '    """The dimension of', '    """The number of')
+    edit(package / "corpus/filters.py", "\nTOKENS = ", "\n# Extra.\nTOKENS = ")
+    assert planned(finished, "all").rules == set()
+    edit(package / "evaluation/system_tables.py", "one model per language", "a model per language")
+    edit(package / "report/model_card.md", "## Scores", "## All scores")
     rules = planned(finished, "all").rules
     # The steps after a changed step are planned too, and the steps before it are not.
-    assert rules >= expected
-    assert bool(rules) == bool(expected)
+    assert rules >= {"tabulate_systems", "write_card"}
+    assert rules.isdisjoint({"select_pairs", "train_model"})
+    edit(package / "corpus/filters.py", 'name = "empty"', 'name = "none"')
+    rules = planned(finished, "all").rules
+    assert "select_pairs" in rules
     assert rules.isdisjoint({"download_file", "extract_corpus", "score_pairs"})
 
 
-@pytest.mark.parametrize(
-    ("file", "function", "expected"),
-    [
-        ("report/figures/funnel.py", "plot_funnel", {"Plot funnel"}),
-        ("evaluation/bitext.py", "evaluate_tatoeba", {"Evaluate . on tatoeba", "Tabulate tatoeba"}),
-        ("evaluation/study_tables.py", "tabulate_studies", {"Tabulate the studies"}),
-    ],
-)
-def test_changed_code_of_one_function_makes_what_it_made_again(
-    finished: Path, edit: Edit, file: str, function: str, expected: set[str]
-) -> None:
-    path = finished / "src/paraphrastic_pipeline" / file
-    before, definition, after = path.read_text(encoding="utf-8").partition(f"def {function}(")
-    path.write_text(
-        before + definition + after.replace('    """', '    changed = 1\n    """', 1), encoding="utf-8"
-    )
+def test_changed_code_of_one_function_makes_what_it_made_again(finished: Path) -> None:
+    for file, function in [
+        ("report/figures/funnel.py", "plot_funnel"),
+        ("evaluation/bitext.py", "evaluate_tatoeba"),
+        ("evaluation/study_tables.py", "tabulate_studies"),
+    ]:
+        path = finished / "src/paraphrastic_pipeline" / file
+        before, definition, after = path.read_text(encoding="utf-8").partition(f"def {function}(")
+        path.write_text(
+            before + definition + after.replace('    """', '    changed = 1\n    """', 1), encoding="utf-8"
+        )
     messages = planned(finished, "paper_tables").messages
     made = {re.sub(r"^Evaluate \S+", "Evaluate .", message) for message in messages}
     # The rest follows from these: what is drawn from a table of systems, written and rendered.
+    expected = {"Plot funnel", "Evaluate . on tatoeba", "Tabulate tatoeba", "Tabulate the studies"}
     assert {each for each in made if not re.match("Render|Write|Plot the systems", each)} == expected
 
 

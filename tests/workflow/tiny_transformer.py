@@ -6,20 +6,15 @@ from pathlib import Path
 
 import sentencepiece
 import torch
+import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import (
-    BertConfig,
-    BertModel,
-    MarianConfig,
-    MarianMTModel,
-    MarianTokenizer,
-    PreTrainedTokenizerFast,
-)
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def write_tokenizer(folder: Path, text: Iterable[str], *, size: int = 400) -> PreTrainedTokenizerFast:
+def write_tokenizer(
+    folder: Path, text: Iterable[str], *, size: int = 400
+) -> "transformers.PreTrainedTokenizerFast":
     """Train a WordPiece tokenizer on text and save it."""
     tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL[1]))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -32,7 +27,7 @@ def write_tokenizer(folder: Path, text: Iterable[str], *, size: int = 400) -> Pr
     names = dict(
         zip(["pad_token", "unk_token", "cls_token", "sep_token", "mask_token"], SPECIAL, strict=True)
     )
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
     fast.save_pretrained(folder)
     return fast
 
@@ -43,7 +38,7 @@ def write_bert(
     """Save a BERT with random weights, and a tokenizer that was trained on the text."""
     tokenizer = write_tokenizer(folder, text)
     torch.manual_seed(1)
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=width,
         num_hidden_layers=layers,
@@ -51,7 +46,7 @@ def write_bert(
         intermediate_size=2 * width,
         max_position_embeddings=positions,
     )
-    BertModel(config).save_pretrained(folder)
+    transformers.BertModel(config).save_pretrained(folder)
     return folder
 
 
@@ -75,9 +70,11 @@ def write_marian(folder: Path, pairs: Sequence[tuple[str, str]], *, width: int =
     size = len(pieces)
     (folder / "vocab.json").write_text(json.dumps({piece: number for number, piece in enumerate(pieces)}))
     names = {f"{name}_spm": str(folder / f"{name}.spm") for name in ("source", "target")}
-    tokenizer = MarianTokenizer(**names, vocab=str(folder / "vocab.json"), source_lang="de", target_lang="en")
+    tokenizer = transformers.MarianTokenizer(
+        **names, vocab=str(folder / "vocab.json"), source_lang="de", target_lang="en"
+    )
     torch.manual_seed(1)
-    config = MarianConfig(
+    config = transformers.MarianConfig(
         vocab_size=size,
         d_model=width,
         encoder_layers=1,
@@ -92,7 +89,7 @@ def write_marian(folder: Path, pairs: Sequence[tuple[str, str]], *, width: int =
         decoder_start_token_id=size - 1,
         forced_eos_token_id=0,
     )
-    model = MarianMTModel(config)
+    model = transformers.MarianMTModel(config)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for step in range(steps):
         some = [pairs[(32 * step + row) % len(pairs)] for row in range(32)]
