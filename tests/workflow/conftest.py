@@ -1,5 +1,6 @@
 """Copies of the pipeline to run, and one in which the sample's run is finished."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,13 @@ from pipelines import MakeOnce, copy_pipeline
 @pytest.fixture
 def finished(finished_once: Path, tmp_path: Path) -> Path:
     """A copy of the pipeline with the finished run of the sample; tests may change it."""
-    return Path(shutil.copytree(finished_once, tmp_path / "pipeline"))
+
+    def copy(source: str, target: str) -> None:
+        # A step replaces its outputs as a whole, so copies can share them. Logs are written in place.
+        is_shared = source.startswith(f"{finished_once}/results/") and "/logs/" not in source
+        (os.link if is_shared else shutil.copy2)(source, target)
+
+    return Path(shutil.copytree(finished_once, tmp_path / "pipeline", copy_function=copy))
 
 
 @pytest.fixture

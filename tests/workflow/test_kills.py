@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow("kills the run at random moments")
 
 # `PARAPHRASTIC_KILLS=20 PARAPHRASTIC_SEED=$RANDOM` asks for more, at other moments.
 KILLS, SEED = (
-    int(os.environ.get(f"PARAPHRASTIC_{name}", default)) for name, default in (("KILLS", 6), ("SEED", 1))
+    int(os.environ.get(f"PARAPHRASTIC_{name}", default)) for name, default in (("KILLS", 4), ("SEED", 1))
 )
 # The longest time before a kill, as a share of the whole run.
 LONGEST = 0.15
