@@ -129,7 +129,7 @@ def test_negatives_are_those_of_a_plain_search(
             monkeypatch.setattr(mining, name, rows)
         for name in ("_COLUMNS", "_LEADING_COLUMNS"):
             monkeypatch.setattr(mining, name, columns)
-        for threads in (3,) if rows == 1 else (1, 3):
+        for threads in (1, 3):
             assert mined(vectors, *given, threads=threads, **options).tolist() == expected
         # Of a block, the first of equals is found, so only small blocks choose exactly among equals.
         if make is unit_vectors or columns == rows == 1:

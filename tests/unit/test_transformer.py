@@ -81,6 +81,13 @@ def trained(output: Path, given: TrainingInputs, *, minutes: float = 60) -> Path
     return output
 
 
+def in_sentence_transformers(folder: Path, **options: Any) -> Any:
+    # Imported here, since it takes seconds, and each process that runs tests reads this module.
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", **options)
+
+
 class Plain(nn.Module):
     """The encoder written out: a BERT, and a mean or an LSTM over its tokens."""
 
@@ -167,9 +174,7 @@ def test_a_folder_is_one_of_sentence_transformers(
 ) -> None:
     folder = trained(tmp_path / "model", inputs(data, bert, pooling, loss=loss))
     ours = load_model(folder)
-    from sentence_transformers import SentenceTransformer
-
-    theirs = SentenceTransformer(str(folder), device="cpu", trust_remote_code=pooling == "lstm_last")
+    theirs = in_sentence_transformers(folder, trust_remote_code=pooling == "lstm_last")
     sentences = ["A man plays.", "Ein Mann spielt, was?", "café 42 🌍 [CLS]", "two dogs " * 5_000, "x"]
     np.testing.assert_allclose(ours.embed_raw_text(sentences), theirs.encode(sentences), atol=1e-5)
     assert ours.dim == (24 if pooling == "lstm_last" else 32)
@@ -201,9 +206,7 @@ def test_odd_text_is_prepared_by_the_tokenizer_in_training_in_use_and_elsewhere(
         assert cut.tokenize(text) == plain.tokenize(clean), ascii(text)
     folder = trained(tmp_path / "model", inputs(data, start, epochs=0))
     ours: Any = load_model(folder)
-    from sentence_transformers import SentenceTransformer
-
-    theirs = SentenceTransformer(str(folder), device="cpu")
+    theirs = in_sentence_transformers(folder)
     assert {tokenizer_digest(each.tokenizer) for each in (ours, theirs)} == {tokenizer_digest(cut)}
     np.testing.assert_allclose(ours.embed_raw_text(ODD), theirs.encode(ODD), atol=1e-5)
 

@@ -23,6 +23,8 @@ def main() -> None:
         )
         dag = workflow.dag(DAGSettings(targets=set(targets), forceall=True))
         dag.execute_workflow(executor="dryrun")
+        if slow := sys.modules.keys() & {"numba", "torch"}:
+            sys.exit(f"a dry run imports {slow}")
         # The Snakefile has put its checkout's library first.
         from paraphrastic_pipeline.base.functions import function_of
         from paraphrastic_pipeline.workflow.functions import arguments_of
