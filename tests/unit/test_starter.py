@@ -76,15 +76,6 @@ def test_a_language_that_the_identifier_does_not_know(
     check_config(yaml.safe_load(text))
 
 
-def test_large_files_and_unknown_sizes_get_a_large_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("paraphrastic_pipeline.workflow.starter._MANY", 100)
-    many = write_pairs(tmp_path / "my.tsv", 900)
-    for corpus in (many, "multi30k"):
-        assert "training" not in yaml.safe_load(starter_configuration(["en", "de"], [corpus], "de.yaml"))
-
-
 @pytest.mark.parametrize(
     ("name", "rows", "columns"),
     [

@@ -14,14 +14,10 @@ from paraphrastic_pipeline.corpus.tables import find_columns
 from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
 from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, DEFAULT_REGISTRY, check_config
-from paraphrastic_pipeline.settings.datasets import opus_corpora
-from paraphrastic_pipeline.settings.sections.configuration import Definition
 from paraphrastic_pipeline.settings.sections.corpora import ENDINGS, default_name_and_kind, looks_like_a_path
 from paraphrastic_pipeline.settings.yaml import write_yaml
 
-# From this number of pairs on, a model is as large as the papers', and bytes that a pair has about.
-_MANY, _PAIR_BYTES = 1_000_000, 100
-# The settings of `config/small.yaml` for fewer pairs; docs/recipe.md has the measurements.
+# The settings of `config/small.yaml`; docs/recipe.md has the measurements.
 _SMALL = {"vocabulary": {"size": 8000}, "training": {"dimension": 300, "epochs": 8}}
 # Test sets in several languages, by their tasks.
 _TESTS = {"tatoeba": "tatoeba", "bucc": "bucc2018"}
@@ -78,10 +74,8 @@ def starter_configuration(
         config["extraction"] = {"score_range": {name: [*score_range] for name in scored}}
     if not selection:
         definition.pop("selection")
-    config |= _evaluation(languages, registry)
-    if _is_small(checked.definitions[model], used):
-        config |= _SMALL
-        notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
+    config |= _evaluation(languages, registry) | _SMALL
+    notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
     return _text(config, model, output, [f"A model of {' and '.join(languages)}.", *notes])
 
 
@@ -157,15 +151,6 @@ def _languages_seen(
 def _in_comment(text: str) -> str:
     """A text as a comment shows it: a line break in it would end the comment."""
     return text if text.isprintable() else repr(text)
-
-
-def _is_small(definition: Definition, corpora: Sequence[Dataset]) -> bool:
-    """Whether the corpora have fewer than a million pairs, as far as sizes of files and OPUS's list tell."""
-    listed = {corpus.name: corpus.pairs for corpus in opus_corpora(definition, ())}
-    own = [file for dataset in corpora for file in dataset.files if file.path]
-    pairs = sum(Path(file.location).stat().st_size for file in own) / _PAIR_BYTES
-    pairs += sum(listed.get(dataset.name) or _MANY for dataset in corpora if not dataset.files[0].path)
-    return pairs < _MANY
 
 
 def _evaluation(languages: Sequence[str], registry: Mapping[str, Dataset]) -> dict[str, Any]:
