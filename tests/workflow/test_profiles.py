@@ -77,6 +77,26 @@ def test_every_profile_plans_what_one_machine_does(pipeline: Path, profile: str)
     assert ("train_model", "8") in counts[0]
 
 
+# What Snakemake asks of conda before it makes environments.
+CONDA = """#!/bin/sh
+case "$*" in
+  *--version) echo "conda 26.1.0" ;;
+  *info*) echo '{"conda_prefix": "/conda", "root_prefix": "/conda", "platform": "linux-64"}' ;;
+  *config*) echo '{"success": true, "get": {"channel_priority": "strict"}}' ;;
+esac
+"""
+
+
+def test_environments_of_conda_are_planned(pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (pipeline / "bin").mkdir()
+    (pipeline / "bin/conda").write_text(CONDA)
+    (pipeline / "bin/conda").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{pipeline / 'bin'}:{os.environ['PATH']}")
+    run = snakemake(pipeline, "--dry-run", "--sdm", "conda", "--", "all")
+    assert run.returncode == 0, run.stdout
+    assert set(re.findall(r"envs/\w+\.yaml", run.stdout)) == {"envs/pipeline.yaml", "envs/neural.yaml"}
+
+
 def test_a_folder_is_unlocked_without_a_number_of_cores(pipeline: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "snakemake", "--unlock"],
