@@ -243,7 +243,7 @@ def test_dropout_has_its_rate_and_no_pattern() -> None:
 @pytest.mark.parametrize(
     ("device", "dropout"),
     [
-        ("cpu", 0.0),
+        *(("cpu", dropout) for dropout in (0.0, 0.3)),
         *(pytest.param("cuda", dropout, marks=pytest.mark.gpu) for dropout in (0.0, 0.3)),
     ],
 )

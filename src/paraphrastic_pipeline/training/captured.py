@@ -121,13 +121,11 @@ class CapturedEngine(AutogradEngine):
         inside = owners.clamp_max(n - 1)
         places = (starts - ends + lengths)[inside] + slots
         tokens = self._tokens[torch.where(owners < n, places, 0)]
+        bags = torch.cat([ends - lengths, ends[-1:]])
+        table = self.table
         if self.settings.dropout:
-            rows = dropout(embedding(tokens, self.table), self.settings.dropout)
-            sums = rows.new_zeros(n + 1, self.table.shape[1]).index_add(0, owners, rows)
-            vectors = sums[:n] / lengths.clamp_min(1)[:, None]
-        else:
-            bags = torch.cat([ends - lengths, ends[-1:]])
-            vectors = embedding_bag(tokens, self.table, bags, mode="mean")[:n]
+            table, tokens = dropout(embedding(tokens, table), self.settings.dropout), slots
+        vectors = embedding_bag(tokens, table, bags, mode="mean")[:n]
         loss = margin_loss(vectors.chunk(4), self._allowed, margin=self.settings.margin)
         loss.backward()
         self._clip()

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import math
+import os
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -98,6 +99,10 @@ def _prepare_torch(settings: TrainingSettings, architecture: Architecture, threa
     # Some of a Transformer's kernels on a GPU have no deterministic form.
     exact = settings.device == "cpu" or not architecture.transformer
     torch.set_deterministic_debug_mode("error" if exact else "default")
+    # Otherwise, torch first fills everything new with NaN in this mode, the table's gradient among it.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    # In this mode, torch before 2.10 refuses products on a GPU without it.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def build_engine(encoder: nn.Module, settings: TrainingSettings, workers: Workers, *, steps: int) -> Engine:
