@@ -63,7 +63,7 @@ localrules:
     paper_tables,
 
 
-# Makes all models that the configuration names, and the table of their scores.
+# Makes all models that the configuration names, and the tables of held-out pairs and of STS.
 rule all:
     default_target: True
     input:

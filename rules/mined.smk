@@ -66,7 +66,6 @@ rule sample_paraphrases:
         "../workflow/scripts/run.py"
 
 
-# A job that was killed goes on from its last block, in a folder beside the output.
 rule translate_corpus:
     input:
         pipeline.mining_system_files,

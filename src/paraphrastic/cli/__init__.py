@@ -82,8 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         status, message = 1, f"error: {error}"
     except ModuleNotFoundError as error:
-        cause = f"the package {error.name}, which this command needs, is not installed"
-        status, message = 1, f"error: {cause}; README.md says how to install everything"
+        status, message = 1, f"error: the package {error.name}, which this command needs, is not installed"
     except MemoryError:
         status, message = 1, "error: not enough memory; try less input, a smaller --batch or fewer --threads"
     except BrokenPipeError:

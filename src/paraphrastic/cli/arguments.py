@@ -80,7 +80,7 @@ def several(name: str, metavar: str, help: str, type: Callable[[str], object] = 
 
 
 # The model that `folder.choose_folder` chooses without `--model`.
-CHOSEN = "en-de-es-fr, or en for English"
+CHOSEN = "en-de-es-fr, or en with --language en"
 
 
 def model(*, of_others: bool = False, chosen: bool = False) -> Argument:

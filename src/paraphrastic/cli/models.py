@@ -128,8 +128,8 @@ example:
       --languages en --name paranmt --output models/paranmt
 
 A checkpoint is a torch pickle, which could run any code; the command reads it without running code, or
-refuses it. The model gives the same vectors as the authors' code, except for text without any known piece,
-whose vector is zero here.
+refuses it. The model gives the same vectors as the authors' code, except for empty text, whose vector is zero
+here, and for pieces that the training text lacks, which have small random embeddings.
 """,
     cli.file("checkpoint", "file that the training saved, such as model.para.lc.100.pt"),
     cli.file(

@@ -168,7 +168,7 @@ class SentenceEncoder(ABC):
                 Arrow or NumPy.
             language: language of the sentences. A model that keeps its languages apart needs it, and one that
                 was trained on segmented Chinese otherwise guesses which sentences are Chinese.
-            threads: CPU threads; None uses all available cores. Vectors do not depend on the number.
+            threads: CPU threads; None uses all available cores. An average's vectors do not depend on it.
             normalize: scale vectors to length 1, so that dot products are cosines; zero vectors stay zero.
             dtype: type of the vectors, float32 or float16.
 

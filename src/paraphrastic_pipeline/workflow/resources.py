@@ -49,7 +49,7 @@ _TABLE = {
     "evaluate_run": Resources(1500, 10),
     "evaluate_bucc": Resources(4500, 60),
     "evaluate_transfer": Resources(2000, 30),
-    # Evaluations of a model share a job on a cluster, whose short queue may end jobs after half an hour.
+    # Evaluations of a model share a job on a cluster, and their times are added.
     "evaluate": Resources(2000, 8),
     "measure_speed": Resources(2000, 30),
     "prepare_testsets": Resources(700),

@@ -57,7 +57,7 @@ class ModelSections:
 
     selection: Selection = setting(Selection)
     allow_few: bool = setting(False, original=True)
-    """Whether filters may leave less than 5 % of a corpus, and all corpora together fewer than 50 pairs."""
+    """Whether filters may leave less than 5 % of a corpus, or fewer than 50 pairs of it or of all corpora."""
     duplicates: Literal["keep_one", "drop_all", "keep_all"] = setting("keep_one", original="drop_all")
     """Whether equal pairs keep one copy, repeated lines lose all (`drop_all`), or nothing is dropped."""
     held_out: HeldOut | None = by_recipe(paper=None, best={}, transformer={})
