@@ -128,7 +128,9 @@ class Lstm(nn.Module):
 
     def forward(self, inputs: Tensor, sizes: list[int]) -> Tensor:
         """States of packed sentences, [tokens, width]."""
-        return _Lstm.apply(inputs, sizes, self.w, self.u, self.bias, self.peepholes)
+        # A step's states are added to gates of the same type, which autocast would make another one.
+        with torch.autocast(inputs.device.type, enabled=False):
+            return _Lstm.apply(inputs, sizes, self.w, self.u, self.bias, self.peepholes)
 
 
 class RecurrentPooling(nn.Module):

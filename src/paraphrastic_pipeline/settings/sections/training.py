@@ -208,7 +208,7 @@ class Hyperparameters:
     max_gradient_norm: Norm | None = by_recipe(paper=None, best=None, transformer=1.0)
     """The length to which longer gradients are cut; null for none."""
     precision: Precision = by_recipe(paper="float32", best="float32", transformer="auto")
-    """The precision of the encoder's products; `auto` is float32 on a processor, and bfloat16 on a GPU."""
+    """The precision of a Transformer's products; `auto` is float32 on a processor, and bfloat16 on a GPU."""
     negatives: Literal["other_side", "either_side"] = "other_side"
     """Whether negatives are from the other side or [either side](../docs/training.md#how-it-works)."""
     exclude_duplicates: bool = setting(True, original=False)
