@@ -12,8 +12,9 @@ help:  ## list the targets
 
 # uv installs the pinned packages, and knows where PyTorch's builds are: `make install TORCH=auto` takes the
 # one for the GPU of the machine. pip would install gigabytes for GPUs. If a folder in pip's setting
-# `find-links` has a build for processors, that one is used, so that no network is needed for it.
-TORCH ?= cpu
+# `find-links` has a build for processors, that one is used, so that no network is needed for it. Later targets keep
+# the build that is there.
+TORCH ?= $(or $(patsubst .venv/torch-%,%,$(wildcard .venv/torch-*)),cpu)
 UV_PIP = $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
 # Each job is a process of its own. If Python kept no compiled modules, each would compile all its imports again.
