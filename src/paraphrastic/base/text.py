@@ -199,8 +199,7 @@ def _jieba() -> Any:
     try:
         import jieba
     except ModuleNotFoundError:
-        cause = "jieba is not installed; run pip install '.[chinese]' in the project's folder"
-        raise InputError(cause) from None
+        raise InputError("jieba is not installed: pip install jieba") from None
 
     tokenizer = jieba.Tokenizer()
     # Like `initialize`, but without its log messages and its cache, a file whose name all users share.
