@@ -49,7 +49,7 @@ def test_translations_and_scores_are_those_of_a_greedy_search(tmp_path, monkeypa
     monkeypatch.setattr(translation, "MAX_TOKENS", length - 1)
     assert translate(sentences[:1]) == [TOO_LONG]
     monkeypatch.setattr(translation, "MAX_TOKENS", length)
-    assert translate(sentences[:1]) == found[:1]
+    assert translate(sentences[:1])[0][0] == found[0][0]
     monkeypatch.setattr(translation, "MORE_TOKENS", 5 - 2 * length)
     ((text, _, ended),) = translate(sentences[:1])
     out = model.generate(**inputs, num_beams=1, max_new_tokens=5)
