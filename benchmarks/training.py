@@ -42,7 +42,7 @@ BATCH = 128
 TOKENS = 14
 PRECISIONS: tuple[MiningPrecision, ...] = ("float32", "leading")
 # Dimension, M and dropout of each case.
-CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
+CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 60, 0.0), (300, 5, 0.0), (300, 5, 0.1)]
 QUICK = [(32, 2, 0.0), (32, 2, 0.1)]
 SETTINGS = TrainingSettings(**recipe_values(TrainingSettings, "paper"), dropout=0.0, megabatch=1, seed=1)
 # Mini-batches of a mega-batch on which the reference is trained, since all of them would take too long.

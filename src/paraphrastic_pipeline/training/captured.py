@@ -22,6 +22,8 @@ from paraphrastic_pipeline.training.sentences import Sentences
 
 # The fewest tokens that a step has room for; larger capacities are powers of two.
 _CAPACITY = 1024
+# Slots without a sentence that are added up together.
+_SHORT = 32
 # Steps of a capacity before it is captured: libraries set themselves up in the first ones.
 _WARM_UP = 3
 
@@ -116,12 +118,14 @@ class CapturedEngine(AutogradEngine):
         lengths = self._offsets[self._chosen + 1] - starts
         ends = lengths.cumsum(0)
         slots = torch.arange(capacity, device=self.device)
-        # The sentence of each slot; empty slots at the end belong to one more, which no loss depends on.
+        # The sentence of each slot, and of those at the end that have none.
         owners = torch.searchsorted(ends, slots, right=True)
-        inside = owners.clamp_max(n - 1)
-        places = (starts - ends + lengths)[inside] + slots
+        places = (starts - ends + lengths)[owners.clamp_max(n - 1)] + slots
         tokens = self._tokens[torch.where(owners < n, places, 0)]
-        bags = torch.cat([ends - lengths, ends[-1:]])
+        # A thread adds up a bag, or the gradients of a row, one by one. So slots without a sentence are in
+        # many short bags, on which no loss depends, and have different rows.
+        tokens = torch.where(owners < n, tokens, slots % len(self.table))
+        bags = torch.cat([ends - lengths, (ends[-1] + slots[::_SHORT]).clamp_max(capacity)])
         table = self.table
         if self.settings.dropout:
             table, tokens = dropout(embedding(tokens, table), self.settings.dropout), slots
