@@ -247,7 +247,8 @@ def test_dropout_has_its_rate_and_no_pattern() -> None:
         *(pytest.param("cuda", dropout, marks=pytest.mark.gpu) for dropout in (0.0, 0.3)),
     ],
 )
-def test_captured_steps_are_those_of_autograd(device: str, dropout: float) -> None:
+def test_captured_steps_are_those_of_autograd(device, dropout, monkeypatch):
+    monkeypatch.setattr("paraphrastic_pipeline.training.captured._CAPACITY", 8)
     settings = replace(SETTINGS, dimension=16, batch_size=6, device=device, dropout=dropout, warmup=0.5)
     runs = []
     for engine_of in (AutogradEngine, CapturedEngine, CapturedEngine):
@@ -256,8 +257,7 @@ def test_captured_steps_are_those_of_autograd(device: str, dropout: float) -> No
         for number, (sentences, chosen, valid) in enumerate(random_batches(10)):
             if number == 7:
                 # A run that was killed goes on with another engine.
-                state = engine.state()
-                engine = engine_of(one_table(ROWS, settings), settings, steps=10)
+                state, engine = engine.state(), engine_of(one_table(ROWS, settings), settings, steps=10)
                 engine.restore(state)
             pairs = 6 if number < 9 else 4
             places = chosen.reshape(4, -1)[:, :pairs].ravel()
@@ -271,4 +271,4 @@ def test_captured_steps_are_those_of_autograd(device: str, dropout: float) -> No
     for name, parameter in captured[1].items():
         np.testing.assert_array_equal(parameter, again[1][name])
         if not dropout:
-            np.testing.assert_allclose(parameter, autograd[1][name], atol=1e-5)
+            np.testing.assert_allclose(parameter, autograd[1][name], atol=1e-4)

@@ -127,8 +127,7 @@ class Lstm(nn.Module):
             self.register_parameter(name, nn.Parameter(drawn))
 
     def forward(self, inputs: Tensor, sizes: list[int]) -> Tensor:
-        """States of packed sentences, [tokens, width]."""
-        # A step's states are added to gates of the same type, which autocast would make another one.
+        """States of packed sentences, [tokens, width], in the type of the inputs even under autocast."""
         with torch.autocast(inputs.device.type, enabled=False):
             return _Lstm.apply(inputs, sizes, self.w, self.u, self.bias, self.peepholes)
 
